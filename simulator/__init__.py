@@ -1,0 +1,27 @@
+"""Replay scripted, document-grounded conversations against a model, and see turn by turn what changed.
+
+The modules, in reading order; each imports only from those above it.
+
+    errors        what can go wrong, as one tree
+    canonical     JSON in one spelling, and the SHA-256 of it
+    outcome       what was read of a reply and what was done with it, as values
+    yamltext      YAML read strictly, every value with its line
+    scenario      a scripted conversation, loaded from YAML
+    model         messages sent, one reply received
+    prompt        a turn and its history, rendered to messages
+    embedded      a llama.cpp server of our own, as a child process
+    evidence      what in the passage carries a claim, read without a model
+    calibrate     how good a checker is on labelled replies
+    stages        what happens to a reply before the customer sees it
+    lint          whether a scenario makes sense
+    recording     every call of a run, one line each, never rewritten
+    transcript    recorded calls read back into turns
+    summary       counts of one attempt and of a run
+    replay        the only conductor: prompt, model, stages, recording
+    diff          two transcripts, turn by turn
+    report        numbers and pages, computing nothing
+    testing       a scripted model and a scripted server, for tests
+    cli           the command line
+"""
+
+__version__ = "0.1.0"
