@@ -1,0 +1,246 @@
+"""A run as it is written: one writer per file, one write per line."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from ..canonical import canonical_json, digest_bytes, digest_json, digest_text
+from ..errors import InputError, RecordingError
+from ..model import Exchange, Reply, Response
+from ..prompt import Prompt, Templates
+from .lines import FORMAT, TEXT, Manifest, Seal, SealedFile
+
+__all__ = ["AttemptWriter", "RunWriter", "create_run", "now"]
+
+RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_RESERVED = {"last", "previous", "con", "prn", "aux", "nul"}
+_KEPT_INLINE = 200
+"""Characters up to which a text among template values is written in place; a longer one is stored once."""
+
+
+def now() -> str:
+    """Return the time as UTC in ISO 8601 with milliseconds and Z."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class AttemptWriter:
+    """Appends the lines of one attempt; one writer per file, one write per line. Safe to use from two threads."""
+
+    def __init__(self, path: Path, scenario: str, attempt: int, manifest_digest: str) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._head = manifest_digest
+        self._lines = 0
+        self._known: set[str] = set()
+        self._file = _create(path)
+        self._append({"kind": "attempt", "scenario": scenario, "attempt": attempt, "started": now()})
+
+    @property
+    def sealed(self) -> SealedFile:
+        """Lines written and the SHA-256 of the last."""
+        return SealedFile(lines=self._lines, head=self._head)
+
+    def call(self, *, turn: int, stage: str, repeat: int, exchange: Exchange, prompt: Prompt) -> str:
+        """Record one call, durable on return, and return its id, ``TURN.STAGE.REPEAT``."""
+        name = f"{turn}.{stage}.{repeat}"
+        with self._lock:
+            messages = [
+                {"role": message.role, "text": self._text(message.content)} for message in exchange.request.messages
+            ]
+            self._append(
+                {
+                    "kind": "call",
+                    "id": name,
+                    "turn": turn,
+                    "stage": stage,
+                    "repeat": repeat,
+                    "started": exchange.started,
+                    "seconds": exchange.seconds,
+                    "request": {
+                        "messages": messages,
+                        "body": dict(exchange.request.body),
+                        "sha256": exchange.request.digest,
+                    },
+                    "prompt": {"template": prompt.template, "values": self._values(prompt.values)},
+                    "response": _response_part(exchange.response),
+                    "tries": [asdict(each) for each in exchange.tries],
+                    "outcome": exchange.reply.outcome,
+                    "detail": exchange.reply.detail,
+                }
+            )
+            self._reply_text(name, exchange.reply)
+            os.fsync(self._file)
+        return name
+
+    def outcome(self, *, turn: int, stage: str, result: Mapping[str, Any]) -> None:
+        """Record what *stage* read or did; long texts in *result* are stored once, as ``{"$text": ID}``."""
+        with self._lock:
+            self._append({"kind": "outcome", "turn": turn, "stage": stage, "result": self._refer(result)})
+
+    def close(self) -> None:
+        """Close the file; what was written stays. Closing twice does nothing."""
+        with self._lock:
+            if self._file >= 0:
+                os.close(self._file)
+                self._file = -1
+
+    def end(self, *, state: Literal["finished", "failed", "interrupted"], turn: int, reason: str = "") -> None:
+        """Record that the attempt ended at *turn*."""
+        with self._lock:
+            self._append({"kind": "end", "state": state, "turn": turn, "reason": reason, "ended": now()})
+            os.fsync(self._file)
+
+    def _text(self, text: str) -> str:
+        name = digest_text(text)
+        if name not in self._known:
+            self._known.add(name)
+            self._append({"kind": "text", "id": name, "text": text})
+        return name
+
+    def _reply_text(self, call: str, reply: Reply) -> None:
+        if reply.text is None:
+            return
+        name = digest_text(reply.text)
+        if name not in self._known:
+            self._known.add(name)
+            self._append({"kind": "text", "id": name, "reply_of": call})
+
+    def _values(self, values: Mapping[str, Any]) -> str:
+        stored = self._refer(values)
+        name = digest_json(stored)
+        if name not in self._known:
+            self._known.add(name)
+            self._append({"kind": "values", "id": name, "values": stored})
+        return name
+
+    def _refer(self, value: Any) -> Any:
+        """Return *value* with every long text replaced by a reference to where it is stored."""
+        if isinstance(value, str):
+            return {TEXT: self._text(value)} if len(value) > _KEPT_INLINE else value
+        if isinstance(value, Mapping):
+            return {str(key): self._refer(each) for key, each in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if isinstance(value, Sequence):
+            return [self._refer(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
+        return value
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        data = canonical_json({**line, "prev": self._head})
+        try:
+            written = os.write(self._file, data + b"\n")
+        except OSError as error:
+            raise RecordingError(f"{self._path}: cannot be written: {error.strerror}") from error
+        if written != len(data) + 1:
+            raise RecordingError(f"{self._path}: only part of a line could be written; is the disk full?")
+        self._head = digest_bytes(data)
+        self._lines += 1
+
+
+def _create(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
+    except FileExistsError as error:
+        raise RecordingError(f"{path} exists already; an attempt is written once") from error
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _response_part(response: Response | None) -> dict[str, Any] | None:
+    if response is None:
+        return None
+    part: dict[str, Any] = {"status": response.status, "headers": dict(response.headers)}
+    try:
+        return {**part, "body": response.body.decode()}
+    except UnicodeDecodeError:
+        return {**part, "body_base64": base64.b64encode(response.body).decode()}
+
+
+class RunWriter:
+    """A run that is being played. Made by ``create_run``."""
+
+    def __init__(self, folder: Path, manifest: Manifest, manifest_digest: str) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._digest = manifest_digest
+        self._writers: dict[str, AttemptWriter] = {}
+        self._lock = threading.Lock()
+
+    def attempt(self, scenario: str, attempt: int) -> AttemptWriter:
+        """Start the file of one attempt, counted from 1."""
+        name = f"{scenario}/{attempt}.jsonl"
+        writer = AttemptWriter(self.folder / name, scenario, attempt, self._digest)
+        with self._lock:
+            self._writers[name] = writer
+        return writer
+
+    def seal(self, *, complete: bool) -> None:
+        """Write ``sealed.json``."""
+        files = {name: writer.sealed for name, writer in sorted(self._writers.items())}
+        seal = Seal(format=FORMAT, ended=now(), complete=complete, manifest=self._digest, files=files)
+        _write_atomically(self.folder / "sealed.json", _pretty(seal))
+
+
+def create_run(
+    root: Path,
+    manifest: Manifest,
+    scenarios: Mapping[str, bytes],
+    templates: Templates,
+) -> RunWriter:
+    """Make the folder ``root/manifest.run`` with its manifest and the snapshots of what will be played.
+
+    Raises ``InputError`` for a name that exists or is not one, and for a folder that cannot be written.
+    """
+    _check_name(manifest.run)
+    folder = root / manifest.run
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
+        _snapshot(folder / "scenarios", {f"{name}.yaml": data for name, data in scenarios.items()})
+        _snapshot(folder / "templates", {f"{name}.jinja": text.encode() for name, text in templates.sources.items()})
+        data = _pretty(manifest)
+        _write_atomically(folder / "run.json", data)
+    except FileExistsError as error:
+        raise InputError(f"run {manifest.run} exists already in {root}; choose another name with --run") from error
+    except OSError as error:
+        raise InputError(
+            f"{folder}: cannot be written: {error.strerror}; choose another folder with --recordings"
+        ) from error
+    return RunWriter(folder, manifest, digest_bytes(data))
+
+
+def _check_name(name: str) -> None:
+    if not RUN_NAME.fullmatch(name) or name.lower() in _RESERVED or name.endswith("."):
+        raise InputError(
+            f"run name {name!r}: use letters, digits, - _ and . only, begin with a letter or digit, "
+            "and leave LAST and PREVIOUS to what they mean"
+        )
+
+
+def _snapshot(folder: Path, files: Mapping[str, bytes]) -> None:
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+
+
+def _pretty(value: BaseModel) -> bytes:
+    return json.dumps(value.model_dump(), indent=2, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)

@@ -1,0 +1,346 @@
+"""Whole plays with the real client against scripted answers: what is sent, what is decided, what is recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.canonical import digest_bytes, digest_text
+from simulator.prompt import Templates, answer_prompt, load_templates
+from simulator.recording import FORMAT, Manifest, RunRecord, create_run, open_run
+from simulator.replay import Event, Result, Settings, call_seed, play
+from simulator.scenario import Scenario, read_scenario
+from simulator.testing import Answer, ScriptedModel, Step, chat_body
+from simulator.transcript import Transcript, TurnReading, read_transcript
+
+TEMPLATES = Path(__file__).parent.parent / "templates"
+SCRIPT = """\
+scenario: library
+title: Riverside Library
+case_id: RL-1
+facts: {card: LC-4471}
+rules: {max_words: 12, closing_line: "Ref: {case_id}"}
+refusal: It does not say.
+holding: One moment.
+passages: [{id: lending, text: A book may be kept for 21 days. A film may be kept for 7 days.}]
+turns:
+  - {say: "Hello, my card is LC-4471. How long may I keep a book?", answer_from: document}
+  - {say: "And a film?", answer_from: document, expect: {contains: [7 days]}}
+  - {say: "What is my card number?", answer_from: conversation, expect: {contains: [LC-4471]}}
+"""
+REPLIES = {
+    "How long may I keep a book": "You may keep a book for 21 days.\nRef: RL-1",
+    "And a film": "A film may be kept for 7 days. Late films cost extra.\nRef: RL-1",
+    "card number": "Your card is LC-4471.\nRef: RL-1",
+}
+SUPPORTED = '{"unsupported": [], "verdict": "supported"}'
+UNSUPPORTED = '{"unsupported": ["Late films cost extra"], "verdict": "unsupported"}'
+
+
+def stage_of(body: dict[str, Any]) -> str:
+    """Return the stage that a request belongs to, by how its last message is built."""
+    last = body["messages"][-1]["content"]
+    return "rewrite" if "REPLY TO CORRECT" in last else "check" if "REPLY TO CHECK" in last else "answer"
+
+
+def answers(
+    check: Callable[[str], Step] | None = None, rewrite: str = "", replies: dict[str, Step] | None = None
+) -> Callable[[dict[str, Any]], Step]:
+    """Return a script that answers each stage: *check* is given the text that is to be judged."""
+    judge = check or (lambda shown: UNSUPPORTED if "Late films" in shown else SUPPORTED)
+
+    def script(body: dict[str, Any]) -> Step:
+        last = body["messages"][-1]["content"]
+        match stage_of(body):
+            case "check":
+                return judge(last.partition("REPLY TO CHECK\n")[2])
+            case "rewrite":
+                return rewrite
+            case _:
+                said = {**REPLIES, **(replies or {})}
+                return next(reply for question, reply in said.items() if question in last)
+
+    return script
+
+
+def play_scripted(
+    root: Path,
+    script: Callable[[dict[str, Any]], Step],
+    *,
+    source: str = SCRIPT,
+    attempts: int = 1,
+    on_event: Callable[[Event], None] = lambda _event: None,
+    **settings: Any,
+) -> tuple[Result, RunRecord, ScriptedModel]:
+    """Play *source* with answers from *script*; return the result, the run and the model with the requests it saw."""
+    scenario = read_scenario(source.encode(), "library.yaml")
+    templates = load_templates([TEMPLATES], [scenario])
+    chosen = Settings(**{"attempts": attempts, "seed": 7, "concurrency": 2, "overlap": False, **settings})
+    run = create_run(root, manifest_of(scenario, source, templates, attempts), {"library": source.encode()}, templates)
+    with ScriptedModel(script) as model:
+        result = play(run, [scenario], templates, answer=model, checker=model, settings=chosen, on_event=on_event)
+    return result, open_run(run.folder), model
+
+
+def manifest_of(scenario: Scenario, source: str, templates: Templates, attempts: int) -> Manifest:
+    """Return a manifest for a play of *scenario*."""
+    return Manifest(
+        format=FORMAT,
+        run="r",
+        started="2026-12-01T10:00:00.000Z",
+        simulator="0",
+        checks=1,
+        seed=7,
+        attempts=attempts,
+        settings={},
+        endpoints={"answer": {}, "checker": {}},
+        scenarios={scenario.scenario: digest_bytes(source.encode())},
+        templates={name: digest_text(text) for name, text in templates.sources.items()},
+    )
+
+
+def turns_of(run: RunRecord, attempt: int = 1) -> tuple[TurnReading, ...]:
+    """Return the turns of an attempt as they read back."""
+    return read_transcript(run, "library", attempt).turns
+
+
+def test_a_play_reads_back_turn_by_turn(tmp_path: Path) -> None:
+    """Reply, rules, expectation, verdict, decision and delivered text of every turn stand in the transcript."""
+    result, run, _ = play_scripted(tmp_path, answers())
+    transcript = read_transcript(run, "library", 1)
+    book, film, card = transcript.turns
+    assert result.complete
+    assert transcript.complete
+    assert book.reply == "You may keep a book for 21 days.\nRef: RL-1"
+    assert (book.verdict.word, book.decision and book.decision.word) == ("supported", "released")
+    assert {rule.rule: rule.standing for rule in book.rules} == {"max_words": "kept", "closing_line": "kept"}
+    assert film.verdict.spans == ("Late films cost extra",)
+    assert film.decision is not None
+    assert film.decision.word == "suppressed"
+    assert film.delivered == "A film may be kept for 7 days.\nRef: RL-1"
+    assert film.expectation.met == film.delivered_expectation.met == "met"
+    assert (card.verdict.word, card.decision and card.decision.word) == ("none", "released")
+
+
+def test_a_conversation_turn_never_reaches_the_check(tmp_path: Path) -> None:
+    """The recall makes one call, the answer; with --route all it makes a check too."""
+    _, run, _ = play_scripted(tmp_path / "tagged", answers())
+    assert [call.stage for call in turns_of(run)[2].calls] == ["answer"]
+    _, run, _ = play_scripted(tmp_path / "all", answers(), route="all")
+    assert [call.stage for call in turns_of(run)[2].calls] == ["answer", "check"]
+
+
+def test_later_turns_see_what_the_model_said(tmp_path: Path) -> None:
+    """Original history holds the reply, not what was delivered in its place."""
+    _, run, _ = play_scripted(tmp_path, answers())
+    request = run.attempt("library", 1).calls[-1].request
+    assert "Late films cost extra" in request.messages[4].content
+    assert [message.role for message in request.messages] == ["system", *["user", "assistant"] * 2, "user"]
+
+
+def test_later_turns_see_what_was_delivered_on_request(tmp_path: Path) -> None:
+    """Delivered history holds the suppressed text, and a held reply as the holding sentence."""
+    junk = answers(lambda shown: "no verdict" if "21 days" in shown else UNSUPPORTED)
+    _, run, _ = play_scripted(tmp_path, junk, history="delivered")
+    request = run.attempt("library", 1).calls[-1].request
+    assert request.messages[2].content == "One moment."
+    assert request.messages[4].content == "A film may be kept for 7 days.\nRef: RL-1"
+
+
+def test_the_judge_sees_no_closing_line(tmp_path: Path) -> None:
+    """What is not to be judged is cut out of the text shown, and not mentioned anywhere in the prompt."""
+    _, run, _ = play_scripted(tmp_path, answers())
+    check = next(call for call in run.attempt("library", 1).calls if call.stage == "check")
+    assert all("RL-1" not in message.content for message in check.request.messages)
+    assert check.values["reply"] == "You may keep a book for 21 days."
+
+
+@pytest.mark.parametrize(
+    "junk", ["", "maybe", '{"verdict": "fine"}', '{"unsupported": ["xyz"], "verdict": "unsupported"}']
+)
+def test_an_unusable_judge_holds_the_reply_after_one_fresh_try(tmp_path: Path, junk: str) -> None:
+    """Unknown is neither released nor dropped; the judge is asked afresh once, with a seed of its own."""
+    _, run, _ = play_scripted(tmp_path, answers(lambda _shown: junk))
+    book = turns_of(run)[0]
+    first, second = (call for call in book.calls if call.stage == "check")
+    assert (first.id, second.id) == ("1.check.0", "1.check.1")
+    assert first.seed != second.seed
+    assert book.verdict.word == "unknown"
+    assert book.decision is not None
+    assert book.decision.word == "held"
+    assert book.delivered == "One moment."
+
+
+def test_a_failing_judge_holds_the_reply_and_the_attempt_goes_on(tmp_path: Path) -> None:
+    """A checker that answers with an error is a verdict that is missing, not an attempt that failed."""
+    result, run, _ = play_scripted(tmp_path, answers(lambda _shown: Answer(status=400, body="no")))
+    assert result.complete
+    assert [turn.verdict.word for turn in turns_of(run)] == ["unknown", "unknown", "none"]
+    assert turns_of(run)[0].verdict.reason.startswith("failed: HTTP 400")
+
+
+@pytest.mark.parametrize(
+    ("word", "delivered"),
+    [
+        ("flag", REPLIES["And a film"]),
+        ("suppress", "A film may be kept for 7 days.\nRef: RL-1"),
+        ("rewrite", "A film may be kept for 7 days.\nRef: RL-1"),
+    ],
+)
+def test_what_is_done_about_an_unsupported_reply(tmp_path: Path, word: str, delivered: str) -> None:
+    """Flag delivers it unchanged, suppress takes the sentence out, an acceptable rewrite is delivered."""
+    script = answers(rewrite="A film may be kept for 7 days.\nRef: RL-1")
+    _, run, _ = play_scripted(tmp_path, script, on_unsupported=word)
+    film = turns_of(run)[1]
+    assert film.delivered == delivered
+    assert film.decision is not None
+    assert film.decision.word == {"flag": "flagged", "suppress": "suppressed", "rewrite": "rewritten"}[word]
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "why"),
+    [
+        ("A film may be kept for 7 days.", "closing_line"),
+        ("A film may be kept for 9 days.\nRef: RL-1", '"9'),
+        ("Late films cost extra.\nRef: RL-1", "recheck"),
+    ],
+)
+def test_a_rewrite_that_makes_things_worse_is_not_delivered(tmp_path: Path, rewrite: str, why: str) -> None:
+    """It falls back to suppression, says which condition failed, and keeps both texts."""
+    _, run, _ = play_scripted(tmp_path, answers(rewrite=rewrite), on_unsupported="rewrite")
+    film = turns_of(run)[1]
+    assert film.decision is not None
+    assert film.decision.word == "suppressed"
+    assert "rewrite not accepted" in film.decision.reason
+    assert why in film.decision.reason
+    assert film.rewrite == rewrite
+    assert film.delivered == "A film may be kept for 7 days.\nRef: RL-1"
+
+
+def test_a_truncated_reply_is_not_judged_and_held(tmp_path: Path) -> None:
+    """A reply that was cut off makes no check call; its verdict is unknown, and it stays in the history."""
+    cut = answers(replies={"And a film": chat_body("A film may be", finish="length")})
+    _, run, _ = play_scripted(tmp_path, cut)
+    film = turns_of(run)[1]
+    assert [call.stage for call in film.calls] == ["answer"]
+    assert (film.verdict.word, film.decision and film.decision.word) == ("unknown", "held")
+    assert run.attempt("library", 1).calls[-1].request.messages[4].content == "A film may be"
+
+
+@pytest.mark.parametrize(
+    ("step", "state"),
+    [
+        (chat_body(""), "failed"),
+        (Answer(status=400, body={"error": {"message": "no"}}), "failed"),
+        (chat_body("x", finish="content_filter"), "refused"),
+    ],
+)
+def test_a_turn_without_a_reply_ends_its_attempt_alone(tmp_path: Path, step: Step, state: str) -> None:
+    """Later turns of the attempt are not run, other attempts go on, and the run is incomplete."""
+    seen = 0
+
+    def script(body: dict[str, Any]) -> Step:
+        nonlocal seen
+        if "And a film" in body["messages"][-1]["content"] and stage_of(body) == "answer":
+            seen += 1
+            if seen == 1:
+                return step
+        return answers()(body)
+
+    result, run, _ = play_scripted(tmp_path, script, attempts=2, concurrency=1)
+    first, second = turns_of(run, 1), turns_of(run, 2)
+    assert (result.finished, result.failed, result.complete) == (1, 1, False)
+    assert [turn.state for turn in first] == ["played", state, "not_run"]
+    assert [turn.state for turn in second] == ["played", "played", "played"]
+    assert run.seal is not None
+    assert not run.seal.complete
+
+
+def test_a_document_turn_without_a_passage_abstains_without_a_call(tmp_path: Path) -> None:
+    """The refusal is delivered in the form of a reply, and later turns see it."""
+    source = SCRIPT.replace("passages: [{id: lending,", 'passages: [{id: lending, effective: {to: "2025-12-31"},')
+    source = source.replace("turns:", 'admit: {as_of: "2026-12-01"}\nturns:')
+    _, run, model = play_scripted(tmp_path, answers(), source=source)
+    book, _, card = turns_of(run)
+    assert book.decision is not None
+    assert book.decision.word == "abstained"
+    assert (book.reply, book.delivered, book.calls) == (None, "It does not say.\nRef: RL-1", ())
+    assert card.reply == "Your card is LC-4471.\nRef: RL-1"
+    assert len(model.requests) == 1
+    assert model.requests[0].body["messages"][2]["content"] == "It does not say.\nRef: RL-1"
+
+
+def test_every_recorded_request_is_the_one_that_was_sent(tmp_path: Path) -> None:
+    """The bytes that the server saw are those that the recording gives back."""
+    _, run, model = play_scripted(tmp_path, answers(rewrite="x"), attempts=2, on_unsupported="rewrite")
+    sent = sorted(json.dumps(request.body, sort_keys=True) for request in model.requests)
+    read = [call.request.full() for number in (1, 2) for call in run.attempt("library", number).calls]
+    assert sorted(json.dumps(body, sort_keys=True) for body in read) == sent
+
+
+def test_a_request_can_be_built_again_from_the_snapshot(tmp_path: Path) -> None:
+    """Scenario and templates of the recording, with the earlier replies, give the answer request again."""
+    _, run, _ = play_scripted(tmp_path, answers())
+    script, templates = run.scenario("library"), run.templates()
+    history: list[tuple[str, str]] = []
+    for call in (call for call in run.attempt("library", 1).calls if call.stage == "answer"):
+        say = script.turn(call.turn).say
+        prompt = answer_prompt(templates, script, script.passages, history, say)
+        assert prompt.messages == call.request.messages
+        history.append((say, call.reply.text or ""))
+
+
+def test_seeds_are_those_of_the_call_and_no_two_are_equal(tmp_path: Path) -> None:
+    """A seed is a function of run seed, scenario, attempt, turn, stage and repeat."""
+    _, run, _ = play_scripted(tmp_path, answers(lambda _shown: "junk"), attempts=3)
+    calls = [(number, call) for number in (1, 2, 3) for call in run.attempt("library", number).calls]
+    seeds = [call.request.body["seed"] for _, call in calls]
+    assert seeds == [call_seed(7, "library", number, call.turn, call.stage, call.repeat) for number, call in calls]
+    assert len(set(seeds)) == len(seeds)
+    assert all(0 <= seed < 2**31 for seed in seeds)
+
+
+def reading(transcript: Transcript) -> list[tuple[Any, ...]]:
+    """Return what matters of a transcript, without times."""
+    return [
+        (turn.reply, turn.verdict, turn.decision, turn.delivered, tuple(call.request_digest for call in turn.calls))
+        for turn in transcript.turns
+    ]
+
+
+def test_overlapping_changes_nothing_that_is_read(tmp_path: Path) -> None:
+    """A check that runs beside the next answer gives the same calls and decisions as one that runs before it."""
+    _, apart, _ = play_scripted(tmp_path / "apart", answers(), attempts=4)
+    _, overlapped, _ = play_scripted(tmp_path / "overlapped", answers(), attempts=4, overlap=True, concurrency=4)
+    for number in range(1, 5):
+        one, two = (read_transcript(run, "library", number) for run in (apart, overlapped))
+        assert reading(one) == reading(two)
+
+
+def test_progress_tells_of_every_turn_and_attempt(tmp_path: Path) -> None:
+    """Events count up to the turns and attempts of the run, and name the tokens of each call."""
+    events: list[Event] = []
+    play_scripted(tmp_path, answers(), attempts=2, on_event=events.append)
+    kinds = [event.kind for event in events]
+    assert kinds.count("turn ended") == 6
+    assert kinds.count("attempt ended") == 2
+    assert kinds.count("call started") == kinds.count("call ended") == 10
+    assert sum(event.tokens for event in events) == 50
+
+
+def test_an_interrupted_attempt_reads_back_as_far_as_it_came(tmp_path: Path) -> None:
+    """What was recorded before the file breaks off is there; the rest is not run."""
+    _, run, _ = play_scripted(tmp_path, answers())
+    path = run.folder / "library" / "1.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    for kept in range(1, len(lines)):
+        path.write_bytes(b"".join(lines[:kept]) + lines[kept][: len(lines[kept]) // 2])
+        transcript = read_transcript(run, "library", 1)
+        assert not transcript.complete
+        assert transcript.problem == "the recording breaks off in the middle of a line"
+        states = [turn.state for turn in transcript.turns]
+        assert states == sorted(states, key=["played", "not_run"].index)
