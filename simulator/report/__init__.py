@@ -1,0 +1,26 @@
+"""Numbers and texts laid out for people to read, computing nothing. Importing this loads rich.
+
+visible       a text of others, with everything in it to be seen
+layout        the few shapes that all pages are made of
+words         a text diff, with what was deleted and inserted marked
+transcripts   one attempt, turn by turn
+diffs         what differs between two attempts, or two runs
+summaries     a run as a table
+"""
+
+from __future__ import annotations
+
+from .diffs import render_attempt_diff, render_run_diff
+from .summaries import render_summary
+from .transcripts import render_transcript
+from .visible import visible
+from .words import mark_words
+
+__all__ = [
+    "mark_words",
+    "render_attempt_diff",
+    "render_run_diff",
+    "render_summary",
+    "render_transcript",
+    "visible",
+]
