@@ -52,20 +52,22 @@ def test_the_shipped_system_message_byte_for_byte() -> None:
     script = scenario()
     (system, _) = answer_prompt(shipped(script), script, script.passages, [], "How long?").messages
     assert system.content == (
-        "You are the support assistant of a park. The subject is: Riverside Library.\n"
+        "You are the support assistant for Riverside Library. A customer writes to you. Read the PARK INFORMATION and "
+        "answer the customer's last message from it in one or two plain sentences.\n"
         "\n"
-        "Answer the customer's last message. What you say about the park must be stated in the PARK INFORMATION below; "
-        "the customer's own words in this conversation may be repeated back. If the PARK INFORMATION does not say it, "
-        "answer with this sentence: It does not say.\n"
-        "\n"
-        "Form of every reply:\n"
-        "- at most 40 words, in plain sentences, no lists\n"
-        "- the last line of every reply, alone on its line, is exactly: Ref: RL-1\n"
+        "What you say about the park must stand in the PARK INFORMATION. Where it is silent about what the customer "
+        "asks, tell the customer so: It does not say.\n"
+        "What the customer told you in this conversation may be repeated back.\n"
+        "Use at most 40 words and no lists.\n"
         "\n"
         "PARK INFORMATION\n"
         "\n"
         "[lending]\n"
-        "A book may be kept for 21 days."
+        "A book may be kept for 21 days.\n"
+        "\n"
+        "END OF PARK INFORMATION\n"
+        "\n"
+        "Answer the question first. Then start a new line and write this closing line on it, in every reply: Ref: RL-1"
     )
 
 
@@ -76,7 +78,7 @@ def test_the_check_prompt_ends_with_the_reply() -> None:
     two = check_prompt(shipped(script), script, script.passages, "How long?", "A month.")
     assert one.messages[0] == two.messages[0]
     assert "A book may be kept for 21 days." in one.messages[0].content
-    assert one.messages[1] == Message(role="user", content="The customer asked: How long?\n\nREPLY TO CHECK\n21 days.")
+    assert one.messages[1] == Message(role="user", content="Question: How long?\n\nREPLY TO CHECK\n21 days.")
 
 
 def test_the_rewrite_prompt_names_the_unsupported_words() -> None:
@@ -95,7 +97,7 @@ def test_data_reaches_the_model_byte_for_byte(text: str) -> None:
     passage = script.passages[0].model_copy(update={"text": text})
     templates = shipped(script)
     system, question = answer_prompt(templates, script, [passage], [], text).messages
-    assert system.content.endswith(f"[lending]\n{text}")
+    assert f"\n[lending]\n{text}\n\nEND OF" in system.content
     assert question.content == text
     assert check_prompt(templates, script, [passage], "Why?", text).messages[1].content.endswith(f"CHECK\n{text}")
     rewritten = rewrite_prompt(templates, script, [passage], "Why?", text, [text]).messages[1].content
