@@ -18,6 +18,7 @@ The modules, in reading order; each imports only from those above it.
     transcript    recorded calls read back into turns
     summary       counts of one attempt and of a run
     replay        the only conductor: prompt, model, stages, recording
+    rebuild       the requests of an attempt, built again from what a run says it played
     diff          two transcripts, turn by turn
     report        numbers and pages, computing nothing
     testing       a scripted model and a scripted server, for tests

@@ -1,6 +1,7 @@
 """JSON in one spelling, and the SHA-256 of it.
 
-Two values that are equal as JSON have the same bytes here, so a digest of a request can be computed again from a recording.
+Two values that are equal as JSON have the same bytes here, so that a digest of a request can be computed again from a
+recording.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ __all__ = ["canonical_json", "digest_bytes", "digest_json", "digest_text"]
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def canonical_json(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
-    """Return *value* as JSON bytes: keys sorted, no spaces, UTF-8, a lone surrogate as ``\\udXXX``.
+def canonical_json(value: Any) -> bytes:
+    r"""Return *value* as JSON bytes: keys sorted, no spaces, UTF-8, a lone surrogate as ``\udXXX``.
 
     Raises ``ValueError`` for NaN and infinities, which JSON does not have.
     """
@@ -29,7 +30,7 @@ def digest_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def digest_json(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def digest_json(value: Any) -> str:
     """Return the SHA-256 of the canonical JSON of *value*."""
     return digest_bytes(canonical_json(value))
 

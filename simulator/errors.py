@@ -9,7 +9,8 @@
     │   └── EmbeddedError          the embedded server does not start
     └── IncompleteError      (3)   the run ended, and not every attempt did
 
-Exceptions of other libraries are translated where they enter. Anything else that escapes is a bug and keeps its traceback.
+Exceptions of other libraries are translated where they enter. Anything else that escapes is a bug and keeps its
+traceback.
 """
 
 from __future__ import annotations
