@@ -96,19 +96,19 @@ class RunRecord:
             {name: _read(self.folder / "templates" / f"{name}.jinja").decode() for name in self.manifest.templates}
         )
 
+    def numbers(self, scenario: str) -> tuple[int, ...]:
+        """Return the attempts of *scenario*. Raises ``RecordingError`` where there is none, naming what there is."""
+        if scenario not in self.attempts:
+            there = ", ".join(self.attempts) or "no attempt at all"
+            raise RecordingError(f"run {self.manifest.run} has no attempt of a scenario {scenario}; it has {there}")
+        return self.attempts[scenario]
+
     def attempt(self, scenario: str, attempt: int) -> AttemptRecord:
         """Read one attempt. Raises ``RecordingError`` for a line that is damaged, naming it."""
-        if attempt not in self.attempts.get(scenario, ()):
-            raise RecordingError(_no_attempt(self, scenario, attempt))
+        if attempt not in (there := self.numbers(scenario)):
+            numbers = ", ".join(str(number) for number in there)
+            raise RecordingError(f"run {self.manifest.run} has no attempt {attempt} of {scenario}; it has {numbers}")
         return _read_attempt(self.folder / scenario / f"{attempt}.jsonl", self.manifest_digest)
-
-
-def _no_attempt(run: RunRecord, scenario: str, attempt: int) -> str:
-    there = run.attempts.get(scenario)
-    if there is None:
-        return f"run {run.manifest.run} has no scenario {scenario}; it has {', '.join(run.attempts) or 'none'}"
-    numbers = ", ".join(str(number) for number in there)
-    return f"run {run.manifest.run} has no attempt {attempt} of {scenario}; it has {numbers}"
 
 
 def open_run(folder: Path) -> RunRecord:
@@ -133,8 +133,8 @@ def _attempt_numbers(folder: Path) -> tuple[int, ...]:
 
 def _refuse_newer(data: bytes, path: Path) -> None:
     try:
-        version = json.loads(data)["format"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        version = _loads(data)["format"]
+    except (ValueError, KeyError, TypeError):
         return  # the strict reading that follows says what is wrong
     if isinstance(version, int) and version > FORMAT:
         raise RecordingError(f"{path}: format {version} is newer than {FORMAT}, the newest that this version reads")
@@ -151,9 +151,22 @@ def _read(path: Path) -> bytes:
 
 def _validate(model: type[_Model], data: bytes, path: Path) -> _Model:
     try:
-        return model.model_validate_json(data)
+        return model.model_validate(_loads(data))
     except ValidationError as error:
         raise RecordingError(f"{path}: {_first_problem(error)}") from error
+    except ValueError as error:
+        raise RecordingError(f"{path}: {error}") from error
+
+
+def _loads(data: bytes) -> Any:
+    """Return *data* as JSON; raises ``ValueError``.
+
+    Not by pydantic's own parser, which refuses a lone surrogate: a server that cuts a character in half leaves one.
+    """
+    try:
+        return json.loads(data)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def _first_problem(error: ValidationError) -> str:
@@ -246,7 +259,7 @@ def _read_attempt(path: Path, manifest_digest: str) -> AttemptRecord:
     head = manifest_digest
     for number, data in enumerate(whole, start=1):
         try:
-            reading.take(_chained(_LINE.validate_json(data), head))
+            reading.take(_chained(_LINE.validate_python(_loads(data)), head))
         except ValidationError as error:
             raise RecordingError(f"{path}:{number}: {_first_problem(error)}") from error
         except KeyError as error:

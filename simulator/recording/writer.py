@@ -21,7 +21,7 @@ from ..model import Exchange, Reply, Response
 from ..prompt import Prompt, Templates
 from .lines import FORMAT, TEXT, Manifest, Seal, SealedFile
 
-__all__ = ["AttemptWriter", "RunWriter", "create_run", "now"]
+__all__ = ["AttemptWriter", "RunWriter", "create_run", "now", "refuse_run_name"]
 
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _RESERVED = {"last", "previous", "con", "prn", "aux", "nul"}
@@ -80,7 +80,7 @@ class AttemptWriter:
                 }
             )
             self._reply_text(name, exchange.reply)
-            os.fsync(self._file)
+            self._make_durable()
         return name
 
     def outcome(self, *, turn: int, stage: str, result: Mapping[str, Any]) -> None:
@@ -91,15 +91,13 @@ class AttemptWriter:
     def close(self) -> None:
         """Close the file; what was written stays. Closing twice does nothing."""
         with self._lock:
-            if self._file >= 0:
-                os.close(self._file)
-                self._file = -1
+            self._close()
 
     def end(self, *, state: Literal["finished", "failed", "interrupted"], turn: int, reason: str = "") -> None:
         """Record that the attempt ended at *turn*."""
         with self._lock:
             self._append({"kind": "end", "state": state, "turn": turn, "reason": reason, "ended": now()})
-            os.fsync(self._file)
+            self._make_durable()
 
     def _text(self, text: str) -> str:
         name = digest_text(text)
@@ -139,11 +137,27 @@ class AttemptWriter:
         try:
             written = os.write(self._file, data + b"\n")
         except OSError as error:
-            raise RecordingError(f"{self._path}: cannot be written: {error.strerror}") from error
+            raise self._failed(error.strerror) from error
         if written != len(data) + 1:
-            raise RecordingError(f"{self._path}: only part of a line could be written; is the disk full?")
+            raise self._failed("only part of a line went in; is the disk full?")
         self._head = digest_bytes(data)
         self._lines += 1
+
+    def _make_durable(self) -> None:
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._failed(error.strerror) from error
+
+    def _failed(self, why: str) -> RecordingError:
+        """Return the error to raise. Nothing more is written: a line after a part of one would be a damaged file."""
+        self._close()
+        return RecordingError(f"{self._path}: cannot be written: {why}")
+
+    def _close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
 
 
 def _create(path: Path) -> int:
@@ -185,10 +199,14 @@ class RunWriter:
         return writer
 
     def seal(self, *, complete: bool) -> None:
-        """Write ``sealed.json``."""
+        """Write ``sealed.json``. Raises ``RecordingError``."""
         files = {name: writer.sealed for name, writer in sorted(self._writers.items())}
         seal = Seal(format=FORMAT, ended=now(), complete=complete, manifest=self._digest, files=files)
-        _write_atomically(self.folder / "sealed.json", _pretty(seal))
+        path = self.folder / "sealed.json"
+        try:
+            _write_atomically(path, _pretty(seal))
+        except OSError as error:
+            raise RecordingError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def create_run(
@@ -201,17 +219,14 @@ def create_run(
 
     Raises ``InputError`` for a name that exists or is not one, and for a folder that cannot be written.
     """
-    _check_name(manifest.run)
+    refuse_run_name(root, manifest.run)
     folder = root / manifest.run
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        folder.mkdir()
+        folder.mkdir(parents=True)
         _snapshot(folder / "scenarios", {f"{name}.yaml": data for name, data in scenarios.items()})
         _snapshot(folder / "templates", {f"{name}.jinja": text.encode() for name, text in templates.sources.items()})
         data = _pretty(manifest)
         _write_atomically(folder / "run.json", data)
-    except FileExistsError as error:
-        raise InputError(f"run {manifest.run} exists already in {root}; choose another name with --run") from error
     except OSError as error:
         raise InputError(
             f"{folder}: cannot be written: {error.strerror}; choose another folder with --recordings"
@@ -219,12 +234,15 @@ def create_run(
     return RunWriter(folder, manifest, digest_bytes(data))
 
 
-def _check_name(name: str) -> None:
+def refuse_run_name(root: Path, name: str) -> None:
+    """Raise ``InputError`` for a *name* that no run may have, or that one in *root* has."""
     if not RUN_NAME.fullmatch(name) or name.lower() in _RESERVED or name.endswith("."):
         raise InputError(
             f"run name {name!r}: use letters, digits, - _ and . only, begin with a letter or digit, "
             "and leave LAST and PREVIOUS to what they mean"
         )
+    if os.path.lexists(root / name):
+        raise InputError(f"run {name} exists already in {root}; choose another name with --run")
 
 
 def _snapshot(folder: Path, files: Mapping[str, bytes]) -> None:
