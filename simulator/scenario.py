@@ -70,6 +70,7 @@ __all__ = [
     "load_suites",
     "read_scenario",
     "select",
+    "yaml_bytes",
 ]
 
 AnswerFrom: TypeAlias = Literal["document", "conversation"]
@@ -483,12 +484,21 @@ def _references(schema: Any, place: Place) -> Iterator[tuple[Place, str]]:
 
 def load_scenario(path: Path) -> Scenario:
     """Read a scenario file, which must have the name of its scenario. Raises `ScenarioError`."""
-    return _scenario(_read(path), str(path), path.stem)
+    return read_scenario(yaml_bytes(path), str(path), stem=path.stem)
 
 
-def read_scenario(data: bytes, name: str) -> Scenario:
-    """Read the scenario in *data*, a file that errors call *name*. Raises `ScenarioError`."""
-    return _scenario(data, name, None)
+def read_scenario(data: bytes, name: str, *, stem: str | None = None) -> Scenario:
+    """Read the scenario in *data*, a file that errors call *name*. Raises `ScenarioError`.
+
+    With *stem*, that is what the scenario must be called.
+    """
+    document = read_yaml(data, name)
+    written = document.value.get("scenario") if isinstance(document.value, dict) else None
+    problems = list(document.problems)
+    if stem is not None and isinstance(written, str) and written != stem:
+        what = f"the scenario {quoted(written)} stands in a file called {quoted(stem)}; give both the same name"
+        problems.append(Problem(line=document.line(("scenario",)), text=what))
+    return _validated(_SCENARIO, Scenario, document, problems)
 
 
 def json_schema() -> dict[str, Any]:
@@ -509,16 +519,6 @@ class _EditorSchema(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - pydantic's signature
         return False
-
-
-def _scenario(data: bytes, name: str, stem: str | None) -> Scenario:
-    document = read_yaml(data, name)
-    written = document.value.get("scenario") if isinstance(document.value, dict) else None
-    problems = list(document.problems)
-    if stem is not None and isinstance(written, str) and written != stem:
-        what = f"the scenario {quoted(written)} stands in a file called {quoted(stem)}; give both the same name"
-        problems.append(Problem(line=document.line(("scenario",)), text=what))
-    return _validated(_SCENARIO, Scenario, document, problems)
 
 
 def _validated(kind: TypeAdapter[_T], part: type[_Part], document: Document, problems: Sequence[Problem]) -> _T:
@@ -609,8 +609,8 @@ _SUITES_FILE = "suites.yaml"
 _SUFFIXES = (".yaml", ".yml")
 
 
-def _read(path: Path) -> bytes:
-    """Return the bytes of a file, or as many as show that it is too large."""
+def yaml_bytes(path: Path) -> bytes:
+    """Return the bytes of a file, or as many as show that it is too large. Raises `ScenarioError`."""
     with _in_words(path):
         if path.is_dir():
             raise ScenarioError(f"{_shown(path)}: this is a folder; name a YAML file in it")
@@ -677,7 +677,7 @@ def load_suites(folder: Path) -> dict[str, Suite]:
     with _in_words(path):
         if not path.exists():
             return {}
-    document = read_yaml(_read(path), str(path))
+    document = read_yaml(yaml_bytes(path), str(path))
     entries = _validated(_SUITES, _SuiteEntry, document, document.problems)
     return {name: Suite(name=name, title=entry.title, turns=entry.turns) for name, entry in entries.items()}
 
@@ -710,7 +710,7 @@ def _named(folder: Path, names: Sequence[str]) -> list[Path]:
             "\n".join(f"{where}: there is no scenario {quoted(n)} here; {_instead(n, found)}" for n in unknown)
         )
     for path in filter(None, written):
-        _read(path)
+        yaml_bytes(path)
     return [path or found[name] for name, path in zip(names, written, strict=True)]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.evidence.figures import TIME_UNITS
 from simulator.evidence.folding import contains
+from simulator.evidence.units import TIME_UNITS
 from simulator.lint import lint
 from simulator.scenario import Scenario, find_scenarios, load_scenario, load_suites
 from simulator.stages.expectation import read_expectation
