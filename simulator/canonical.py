@@ -1,7 +1,7 @@
 """JSON in one spelling, and the SHA-256 of it.
 
-Two values that are equal as JSON have the same bytes here, so that a digest of a request can be computed again from a
-recording.
+One value has one spelling: no spaces, UTF-8, keys in the order in which they stand. Keys are not sorted, because a
+server may generate the fields of a reply in the order of the schema that it was sent.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def canonical_json(value: Any) -> bytes:
-    r"""Return *value* as JSON bytes: keys sorted, no spaces, UTF-8, a lone surrogate as ``\udXXX``.
+    r"""Return *value* as JSON bytes: no spaces, UTF-8, keys in their order, a lone surrogate as ``\udXXX``.
 
     Raises ``ValueError`` for NaN and infinities, which JSON does not have.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 

@@ -45,11 +45,12 @@ class Settings:
 class Event:
     """Something that a progress display shows."""
 
-    kind: Literal["attempt started", "call started", "call ended", "turn ended", "attempt ended"]
-    scenario: str
-    attempt: int
-    turn: int
-    turns: int
+    kind: Literal["attempt started", "call started", "call ended", "turn ended", "attempt ended", "stopping"]
+    """stopping: the first interrupt came. It is the run's, and names no attempt."""
+    scenario: str = ""
+    attempt: int = 0
+    turn: int = 0
+    turns: int = 0
     """Turns of the scenario."""
     stage: str = ""
     tokens: int = 0
@@ -127,7 +128,7 @@ def play(
         for number in range(1, settings.attempts + 1)
     ]
     try:
-        result = _gather(futures, stop)
+        result = _gather(futures, stop, on_event)
     finally:
         # A second interrupt leaves calls in flight, and does not wait for them.
         for pool in (attempts, reviewers):
@@ -136,7 +137,7 @@ def play(
     return result
 
 
-def _gather(futures: Sequence[Future[_Ending]], stop: threading.Event) -> Result:
+def _gather(futures: Sequence[Future[_Ending]], stop: threading.Event, on_event: Callable[[Event], None]) -> Result:
     """Wait for every attempt. The first interrupt and the first error ask the others to stop, and are waited for."""
     pending = set(futures)
     while pending:
@@ -146,6 +147,7 @@ def _gather(futures: Sequence[Future[_Ending]], stop: threading.Event) -> Result
             if stop.is_set():
                 raise
             stop.set()
+            on_event(Event(kind="stopping"))
             continue
         if any(future.exception() for future in done):
             stop.set()

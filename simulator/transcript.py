@@ -88,15 +88,18 @@ def read_transcript(run: RunRecord, scenario: str, attempt: int) -> Transcript:
 
     Raises ``RecordingError`` for an attempt that is missing or damaged.
     """
-    return transcribe(run.manifest.run, run.scenario(scenario), run.attempt(scenario, attempt))
+    record = run.attempt(scenario, attempt)
+    return transcribe(run.manifest.run, run.scenario(scenario), record)
 
 
 def read_transcripts(run: RunRecord, scenario: str) -> tuple[Transcript, ...]:
-    """Read every attempt of *scenario* that *run* holds, in order."""
+    """Read every attempt of *scenario* that *run* holds, in order.
+
+    Raises ``RecordingError`` where there is none, and for one that is damaged.
+    """
+    numbers = run.numbers(scenario)
     script = run.scenario(scenario)
-    return tuple(
-        transcribe(run.manifest.run, script, run.attempt(scenario, number)) for number in run.attempts[scenario]
-    )
+    return tuple(transcribe(run.manifest.run, script, run.attempt(scenario, number)) for number in numbers)
 
 
 def transcribe(run: str, scenario: Scenario, record: AttemptRecord) -> Transcript:

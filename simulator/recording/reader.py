@@ -100,7 +100,8 @@ class RunRecord:
         """Return the attempts of *scenario*. Raises ``RecordingError`` where there is none, naming what there is."""
         if scenario not in self.attempts:
             there = ", ".join(self.attempts) or "no attempt at all"
-            raise RecordingError(f"run {self.manifest.run} has no attempt of a scenario {scenario}; it has {there}")
+            what = "attempt of" if scenario in self.manifest.scenarios else "scenario"
+            raise RecordingError(f"run {self.manifest.run} has no {what} {scenario}; it has {there}")
         return self.attempts[scenario]
 
     def attempt(self, scenario: str, attempt: int) -> AttemptRecord:
@@ -128,7 +129,9 @@ def open_run(folder: Path) -> RunRecord:
 
 
 def _attempt_numbers(folder: Path) -> tuple[int, ...]:
-    return tuple(sorted(int(path.stem) for path in folder.glob("*.jsonl") if path.stem.isdecimal()))
+    """Return the attempts that have begun; the process may have ended between making a file and its first line."""
+    begun = (path for path in folder.glob("*.jsonl") if path.stem.isdecimal() and path.stat().st_size)
+    return tuple(sorted(int(path.stem) for path in begun))
 
 
 def _refuse_newer(data: bytes, path: Path) -> None:

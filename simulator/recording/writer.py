@@ -137,7 +137,7 @@ class AttemptWriter:
         try:
             written = os.write(self._file, data + b"\n")
         except OSError as error:
-            raise self._failed(error.strerror) from error
+            raise self._failed(error.strerror or "no reason given") from error
         if written != len(data) + 1:
             raise self._failed("only part of a line went in; is the disk full?")
         self._head = digest_bytes(data)
@@ -147,7 +147,7 @@ class AttemptWriter:
         try:
             os.fsync(self._file)
         except OSError as error:
-            raise self._failed(error.strerror) from error
+            raise self._failed(error.strerror or "no reason given") from error
 
     def _failed(self, why: str) -> RecordingError:
         """Return the error to raise. Nothing more is written: a line after a part of one would be a damaged file."""
@@ -252,7 +252,8 @@ def _snapshot(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _pretty(value: BaseModel) -> bytes:
-    return json.dumps(value.model_dump(), indent=2, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+    """Return *value* as JSON for people, in ASCII: half a character from a server is no UTF-8."""
+    return json.dumps(value.model_dump(), indent=2, sort_keys=True).encode() + b"\n"
 
 
 def _write_atomically(path: Path, data: bytes) -> None:

@@ -6,11 +6,13 @@ words         a text diff, with what was deleted and inserted marked
 transcripts   one attempt, turn by turn
 diffs         what differs between two attempts, or two runs
 summaries     a run as a table
+scores        the score of a run: rates, failures one by one, answers side by side
 """
 
 from __future__ import annotations
 
 from .diffs import render_attempt_diff, render_run_diff
+from .scores import render_score
 from .summaries import render_summary
 from .transcripts import render_transcript
 from .visible import visible
@@ -20,6 +22,7 @@ __all__ = [
     "mark_words",
     "render_attempt_diff",
     "render_run_diff",
+    "render_score",
     "render_summary",
     "render_transcript",
     "visible",

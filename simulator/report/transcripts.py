@@ -41,6 +41,8 @@ def _turn(turn: TurnReading) -> Iterator[RenderableType]:
 
 def _unplayed(turn: TurnReading) -> Iterator[Field]:
     yield "state", styled(_detailed(_STATES.get(turn.state, turn.state), turn.problem), turn.state)
+    if turn.reply is not None:
+        yield "model reply", line(turn.reply)
     if turn.delivered is not None:
         yield from _outcome(turn)
 

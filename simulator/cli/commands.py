@@ -1,0 +1,391 @@
+"""The commands and their options. What a command does is loaded when it is called, so that the others start fast."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from .. import __version__
+from .names import complete_reference, complete_run, complete_scenario
+from .panels import PanelCommand
+from .places import RECORDINGS
+from .streams import tell, write
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="simulator",
+    help="Replay scripted, document-grounded conversations against a model, and see turn by turn what changed.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Scenarios = Annotated[Path | None, typer.Option("--scenarios", metavar="DIR", help="Folder of the scenarios.")]
+Templates = Annotated[Path | None, typer.Option("--templates", metavar="DIR", help="Folder of the prompt templates.")]
+Recordings = Annotated[Path, typer.Option("--recordings", metavar="DIR", help="Folder of the runs.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a page.")]
+Turns = Annotated[list[int] | None, typer.Option("--turn", metavar="T", help="Only this turn; may be repeated.")]
+
+_RUN = "Run"
+_MODEL = "Model that answers"
+_CHECKER = "Model that checks, by default the one that answers"
+_SERVER = "Server"
+_STAGES = "Stages"
+_COMPARISON = "Comparison with an earlier run"
+
+
+def _call(module: str, **options: Any) -> int:
+    """Run the command that *module* holds; it returns the exit status."""
+    try:
+        return import_module(f".{module}", __package__).run(**options)
+    except KeyboardInterrupt:
+        raise typer.Abort from None  # the library would take it for an ordinary end
+
+
+def _version(value: bool) -> None:
+    if value:
+        write(f"simulator {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def simulator(
+    ctx: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback has acted by then
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> int:
+    """Replay scripted, document-grounded conversations against a model, and see turn by turn what changed."""
+    if ctx.invoked_subcommand is None:
+        tell(ctx.get_help())
+        raise typer.Exit(2)
+    return 0
+
+
+@app.command(cls=PanelCommand)
+def replay(
+    scenario: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="Names or YAML files; none: the whole suite.",
+            autocompletion=complete_scenario,
+            rich_help_panel="Arguments",
+        ),
+    ] = None,
+    attempts: Annotated[
+        int,
+        typer.Option("-n", "--attempts", min=1, max=100_000, help="Attempts of each scenario.", rich_help_panel=_RUN),
+    ] = 1,
+    suite: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="The suite that is played without a SCENARIO.", rich_help_panel=_RUN),
+    ] = "parks",
+    run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Name of the run, a new one; by default its date and time.", rich_help_panel=_RUN
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=2**53,
+            help="Seed of the run, from which every call's is derived; by default drawn.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=256,
+            help="Conversations side by side; by default 4, and 2 on the embedded server.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="A model of the endpoint, or a GGUF file to embed; by default the only one there is.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="OpenAI-compatible server, such as http://localhost:11434/v1; by default the embedded one.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    api_key_env: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Environment variable that holds the API key, if the server wants one.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = "SIMULATOR_API_KEY",
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="How freely the next token is drawn, 0 for always the likeliest; not sent unless given.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    top_p: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Share of the probability that tokens are drawn from; not sent unless given.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Tokens of a reply at most; not sent unless given.", rich_help_panel=_MODEL),
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="K=V",
+            help="A further field of the request; V is JSON or a text. May be repeated.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    checker_model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE", help="A model of the checker's endpoint, or a GGUF file.", rich_help_panel=_CHECKER
+        ),
+    ] = None,
+    checker_endpoint: Annotated[
+        str | None, typer.Option(metavar="URL", help="The checker's server.", rich_help_panel=_CHECKER)
+    ] = None,
+    checker_api_key_env: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Environment variable that holds the key of the checker's server; by default --api-key-env.",
+            rich_help_panel=_CHECKER,
+        ),
+    ] = None,
+    checker_temperature: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="As --temperature, whose value it does not take over.", rich_help_panel=_CHECKER),
+    ] = None,
+    checker_top_p: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="As --top-p, whose value it does not take over.", rich_help_panel=_CHECKER),
+    ] = None,
+    checker_max_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="As --max-tokens, whose value it does not take over.", rich_help_panel=_CHECKER),
+    ] = None,
+    checker_param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="K=V", help="As --param, for checks alone.", rich_help_panel=_CHECKER),
+    ] = None,
+    send_seed: Annotated[
+        bool,
+        typer.Option("--seed-field/--no-seed-field", help="Whether calls carry a seed.", rich_help_panel=_SERVER),
+    ] = True,
+    max_tokens_field: Annotated[
+        Literal["max_tokens", "max_completion_tokens"],
+        typer.Option(help="What the server calls the limit of --max-tokens.", rich_help_panel=_SERVER),
+    ] = "max_tokens",
+    response_format: Annotated[
+        Literal["json_schema", "none"],
+        typer.Option(help="Whether the check asks the server for a JSON schema.", rich_help_panel=_SERVER),
+    ] = "json_schema",
+    fold_system: Annotated[
+        bool,
+        typer.Option(
+            "--fold-system",
+            help="Put the system text into the first customer message, for a model without a system role.",
+            rich_help_panel=_SERVER,
+        ),
+    ] = False,
+    timeout: Annotated[
+        float,
+        typer.Option(min=0.1, max=86_400, metavar="SECONDS", help="For one try of a call.", rich_help_panel=_SERVER),
+    ] = 120.0,
+    deadline: Annotated[
+        float,
+        typer.Option(
+            min=0.1,
+            max=86_400,
+            metavar="SECONDS",
+            help="For a call with all its tries and the waits between them.",
+            rich_help_panel=_SERVER,
+        ),
+    ] = 300.0,
+    tries: Annotated[int, typer.Option(min=1, max=20, help="Tries of one call at most.", rich_help_panel=_SERVER)] = 4,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=1024,
+            help="That the embedded server computes with; by default as many as there are cores.",
+            rich_help_panel=_SERVER,
+        ),
+    ] = None,
+    on_unsupported: Annotated[
+        Literal["flag", "suppress", "rewrite"],
+        typer.Option(
+            help="What becomes of an unsupported reply: marked for a human, its sentence cut out, or written anew.",
+            rich_help_panel=_STAGES,
+        ),
+    ] = "suppress",
+    route: Annotated[
+        Literal["tagged", "all"],
+        typer.Option(
+            help="Which turns the document check sees: those tagged answer_from: document, or all.",
+            rich_help_panel=_STAGES,
+        ),
+    ] = "tagged",
+    history: Annotated[
+        Literal["original", "delivered"],
+        typer.Option(
+            help="What later turns see: the model's reply, or what the customer got.", rich_help_panel=_STAGES
+        ),
+    ] = "original",
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="The run to compare with; by default the newest earlier one that holds the scenario.",
+            autocompletion=complete_run,
+            rich_help_panel=_COMPARISON,
+        ),
+    ] = None,
+    fail_on: Annotated[
+        Literal["regression"] | None,
+        typer.Option(help="Exit with 1 if the comparison shows one.", rich_help_panel=_COMPARISON),
+    ] = None,
+    scenarios: Scenarios = None,
+    templates: Templates = None,
+    recordings: Recordings = RECORDINGS,
+    json: Json = False,
+) -> int:
+    """Play scenarios against a model, record every call, and say what came of it."""
+    return _call("playing", **locals())
+
+
+@app.command()
+def show(
+    reference: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN[:SCENARIO[#ATTEMPT]]",
+            help="A run by its name, LAST or PREVIOUS; one scenario of it; one attempt, from 1.",
+            autocompletion=complete_reference,
+        ),
+    ],
+    turn: Turns = None,
+    request: Annotated[
+        Literal["answer", "check", "rewrite", "recheck"] | None,
+        typer.Option(metavar="STAGE", help="Print the exact request of this stage, as JSON; needs --turn."),
+    ] = None,
+    repeat: Annotated[int, typer.Option(min=0, help="Which call of the stage, where it was asked again.")] = 0,
+    recordings: Recordings = RECORDINGS,
+    json: Json = False,
+) -> int:
+    """Print the transcript of an attempt, the table of a run, or the exact request of a call."""
+    return _call("showing", **locals())
+
+
+@app.command()
+def diff(
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            help="What was before: RUN, RUN:SCENARIO or RUN:SCENARIO#ATTEMPT.",
+            autocompletion=complete_reference,
+        ),
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="What is now, named alike.", autocompletion=complete_reference)],
+    only: Annotated[Literal["regressions"] | None, typer.Option(help="Leave everything else out.")] = None,
+    fail_on: Annotated[Literal["regression"] | None, typer.Option(help="Exit with 1 if there is one.")] = None,
+    recordings: Recordings = RECORDINGS,
+    json: Json = False,
+) -> int:
+    """Say, turn by turn, what differs: between two attempts in words, between two runs in counts."""
+    return _call("diffing", **locals())
+
+
+@app.command()
+def lint(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SCENARIO", help="Names or YAML files; none: all.", autocompletion=complete_scenario),
+    ] = None,
+    scenarios: Scenarios = None,
+    templates: Templates = None,
+    json: Json = False,
+) -> int:
+    """Check that scenarios can be read and make sense; every finding is FILE:LINE."""
+    return _call("linting", **locals())
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the scenario, and of its file.")],
+    scenarios: Scenarios = None,
+) -> int:
+    """Write a scenario to start from, which lints and plays as it is."""
+    return _call("starting", **locals())
+
+
+@app.command()
+def schema() -> int:
+    """Print the JSON Schema of a scenario file, for editors."""
+    return _call("schema")
+
+
+@app.command("list")
+def list_(recordings: Recordings = RECORDINGS, json: Json = False) -> int:
+    """List the recorded runs, oldest first."""
+    return _call("listing", **locals())
+
+
+@app.command()
+def score(
+    reference: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN[:SCENARIO[#ATTEMPT]]",
+            help="A run by its name, LAST or PREVIOUS; one scenario of it; one attempt, from 1.",
+            autocompletion=complete_reference,
+        ),
+    ],
+    recordings: Recordings = RECORDINGS,
+    json: Json = False,
+) -> int:
+    """Count refusals, quotes and reference answers of a run, and list the answers that no quote carries."""
+    return _call("scoring", **locals())
+
+
+import_ = typer.Typer(name="import", help="Make scenarios from the files of a benchmark.")
+app.add_typer(import_)
+
+
+@import_.command()
+def squad(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A SQuAD v2.0 file.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the scenarios: a new or an empty one.")],
+    questions: Annotated[int, typer.Option(min=2, help="How many, half of them without an answer.")],
+    seed: Annotated[int, typer.Option(help="Of the choice; the same seed gives the same questions.")] = 0,
+) -> int:
+    """Write scenarios of one question each; the passage answers half of them."""
+    return _call("importing", **locals())

@@ -1,0 +1,54 @@
+"""``simulator lint``: whether scenarios can be read and make sense."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from ..errors import ScenarioError, TemplateError
+from ..lint import Finding, lint
+from ..prompt import load_templates
+from ..report import visible
+from ..scenario import load_scenario, load_suites, select
+from ..stages.pipeline import rehearse
+from .output import print_json, print_page
+from .places import scenario_folder, template_folders
+
+__all__ = ["run"]
+
+_WRONG = 2
+
+
+def run(**options: Any) -> int:
+    """Print the findings, and return 2 where one of them is an error."""
+    folder = scenario_folder(options["scenarios"])
+    paths = select(folder, options["files"] or [], None)
+    suites = load_suites(folder) if folder.is_dir() else {}
+    findings = [*lint(paths, suites), *_template_findings(paths, template_folders(options["templates"]))]
+    errors = sum(finding.severity == "error" for finding in findings)
+    if options["json"]:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        counted = ((len(paths), "scenario"), (errors, "error"), (len(findings) - errors, "warning"))
+        read, *found = (f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in counted)
+        total = f"{read}: {', '.join(found)}"
+        print_page(*(Text(visible(str(finding)), no_wrap=True, overflow="ignore") for finding in findings), Text(total))
+    return _WRONG if errors else 0
+
+
+def _template_findings(paths: Sequence[Path], folders: Sequence[Path]) -> list[Finding]:
+    """Return what is wrong with the templates that readable scenarios name."""
+    findings: list[Finding] = []
+    for path in paths:
+        try:
+            scenario = load_scenario(path)
+            rehearse(scenario, load_templates(folders, [scenario]))
+        except ScenarioError:
+            continue  # it is a finding of its own
+        except TemplateError as error:
+            findings.append(Finding(path=str(path), line=None, severity="error", message=str(error)))
+    return findings

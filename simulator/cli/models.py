@@ -1,0 +1,201 @@
+"""The models that the options ask for: an endpoint's, or embedded ones that are started here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ..embedded import EmbeddedServer, find_model
+from ..errors import InputError
+from ..model import Endpoint, Limits, Model, Sampling, api_key_from_env, list_models
+
+__all__ = ["Behaviour", "Load", "Models", "Options", "open_models", "read_params"]
+
+_EMBEDDED_CONVERSATIONS = 2
+_REMOTE_CONVERSATIONS = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """What was asked for in one role, answer or checker."""
+
+    prefix: str
+    """Of the role's options: empty, or ``checker-``."""
+    model: str | None
+    endpoint: str | None
+    api_key_env: str
+    sampling: Sampling
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Behaviour:
+    """What the servers put up with."""
+
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"]
+    fold_system: bool
+    send_seed: bool
+    response_format: Literal["json_schema", "none"]
+    limits: Limits
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
+    """How much is done at once; None leaves it to the kind of server."""
+
+    concurrency: int | None
+    """Conversations side by side."""
+    threads: int | None
+    """That an embedded server computes with."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Models:
+    """Two models, ready to be asked, and what is to be recorded of their servers."""
+
+    answer: Model
+    checker: Model
+    facts: Mapping[str, Mapping[str, Any]]
+    """By role, ``answer`` and ``checker``."""
+    concurrency: int
+    """Conversations side by side."""
+    overlap: bool
+    """Whether a check may run beside the next answer: not where both share an embedded server's few cores."""
+    tiny: str
+    """A sentence to print where the small default model plays; else empty."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Place:
+    """A server in use."""
+
+    base_url: str
+    model: str
+    facts: Mapping[str, Any]
+    embedded: bool
+
+
+def open_models(stack: ExitStack, answer: Options, checker: Options, behaviour: Behaviour, load: Load) -> Models:
+    """Start what must be started, and return both models; *stack* closes them.
+
+    Raises ``InputError`` for options that do not go together and ``EndpointError`` for a server that cannot be reached.
+    """
+    embeds = answer.endpoint is None
+    conversations = load.concurrency or (_EMBEDDED_CONVERSATIONS if embeds else _REMOTE_CONVERSATIONS)
+    place = _place(stack, answer, conversations, load.threads)
+    checker_place = place if _same(answer, checker) else _place(stack, checker, conversations, load.threads)
+    model = _model(stack, place, answer, behaviour, conversations)
+    checking = _model(stack, checker_place, checker, behaviour, conversations)
+    return Models(
+        answer=model,
+        checker=checking,
+        facts={"answer": _facts(place, model), "checker": _facts(checker_place, checking)},
+        concurrency=conversations,
+        overlap=not (place.embedded or checker_place.embedded),
+        tiny=_TINY if embeds and answer.model is None else "",
+    )
+
+
+_CONTEXT = 8192
+"""Tokens of a prompt and its reply on an embedded server."""
+_LIMIT = 512
+_TINY_LIMIT = 192
+"""Tokens of a reply where the request sets no limit. The default model rambles on, and a run of it shall stay short."""
+_TINY = "The embedded default has 135 million parameters: it shows how everything works, and does not answer well."
+
+
+def _same(answer: Options, checker: Options) -> bool:
+    return (answer.model, answer.endpoint) == (checker.model, checker.endpoint)
+
+
+def _place(stack: ExitStack, options: Options, conversations: int, threads: int | None) -> _Place:
+    if options.endpoint is None:
+        return _embed(stack, options, conversations, threads)
+    key = api_key_from_env(options.api_key_env)
+    name = options.model or _only_model(Endpoint(base_url=options.endpoint, model="any", api_key=key), options.prefix)
+    endpoint = Endpoint(base_url=options.endpoint, model=name)
+    return _Place(
+        base_url=options.endpoint, model=name, facts={"endpoint": endpoint.name_for_recording()}, embedded=False
+    )
+
+
+def _embed(stack: ExitStack, options: Options, conversations: int, threads: int | None) -> _Place:
+    model = options.model
+    if model is not None and not (model.endswith(".gguf") or Path(model).exists()):
+        raise InputError(
+            f"--{options.prefix}model {model}: no such file; "
+            f"name a GGUF file, or the server that has it with --{options.prefix}endpoint URL"
+        )
+    limit = _LIMIT if model else _TINY_LIMIT
+    server = stack.enter_context(
+        EmbeddedServer(
+            find_model(model),
+            conversations=conversations,
+            context=_CONTEXT,
+            threads=threads,
+            max_reply_tokens=limit,
+        )
+    )
+    facts = {"endpoint": "embedded", **server.facts}
+    return _Place(base_url=server.base_url, model=server.model_name, facts=facts, embedded=True)
+
+
+def _only_model(endpoint: Endpoint, prefix: str) -> str:
+    names = list_models(endpoint)
+    if len(names) == 1:
+        return names[0]
+    listed = ", ".join(names[:20]) or "none"
+    raise InputError(f"{endpoint.base_url} offers {len(names)} models ({listed}); choose one with --{prefix}model NAME")
+
+
+def _model(stack: ExitStack, place: _Place, options: Options, behaviour: Behaviour, conversations: int) -> Model:
+    endpoint = Endpoint(
+        base_url=place.base_url,
+        model=place.model,
+        # A key is for the server that was named, never for our own.
+        api_key=None if place.embedded else api_key_from_env(options.api_key_env),
+        api_key_env=options.api_key_env,
+        max_tokens_field=behaviour.max_tokens_field,
+        fold_system=behaviour.fold_system,
+        send_seed=behaviour.send_seed,
+        response_format=behaviour.response_format,
+    )
+    connections = 2 * conversations  # an answer and a check of each
+    return stack.enter_context(Model(endpoint, options.sampling, limits=behaviour.limits, connections=connections))
+
+
+def _facts(place: _Place, model: Model) -> Mapping[str, Any]:
+    """Return what is recorded of a server: for one of our own what we know, for another what it says."""
+    return place.facts if place.embedded else {**place.facts, **model.facts(), "model": place.model}
+
+
+def read_params(pairs: Sequence[str] | None, option: str) -> dict[str, Any]:
+    """Return ``K=V`` pairs as fields of a request body; V is read as JSON, and is a text where it is none."""
+    params: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise InputError(f"{option} {pair!r}: write K=V, such as top_k=40")
+        if not _is_unicode(value):
+            raise InputError(f"{option} {pair!r}: the value is not UTF-8; write it in UTF-8")
+        params[name] = _json_or_text(value)
+    return params
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether *text* holds no half of a character; that is how an argument in another encoding arrives."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _json_or_text(value: str) -> Any:
+    try:
+        return json.loads(value, parse_constant=_not_json)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _not_json(constant: str) -> Any:
+    raise ValueError(constant)

@@ -1,0 +1,271 @@
+"""``simulator replay``: plays scenarios, records the run, and says what came of it."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from .. import __version__
+from ..canonical import digest_bytes, digest_text
+from ..diff import COUNTS_ONLY, RunDiff, diff_runs
+from ..errors import IncompleteError, InputError, RecordingError
+from ..model import Limits, Sampling
+from ..prompt import Templates, load_templates
+from ..recording import (
+    FORMAT,
+    Manifest,
+    Reference,
+    RunRecord,
+    RunWriter,
+    create_run,
+    find_run,
+    now,
+    open_run,
+    parse_reference,
+    refuse_run_name,
+)
+from ..replay import Result, Settings, play
+from ..report import render_summary
+from ..scenario import Scenario, read_scenario, select, yaml_bytes
+from ..stages.pipeline import CHECKS, rehearse
+from ..summary import summarise_run
+from ..transcript import Transcript, read_transcripts
+from .models import Behaviour, Load, Models, Options, open_models, read_params
+from .output import print_json, print_page
+from .places import RECORDINGS, scenario_folder, template_folders
+from .progress import ProgressDisplay
+from .streams import tell
+
+__all__ = ["run"]
+
+_INCOMPLETE = 3
+_INTERRUPTED = 130
+_MOST_PROBLEMS = 10
+
+
+def run(**options: Any) -> int:
+    """Play, and return the exit status."""
+    paths = select(scenario_folder(options["scenarios"]), options["scenario"] or [], options["suite"])
+    files = {path: yaml_bytes(path) for path in paths}
+    scenarios = [read_scenario(data, str(path), stem=path.stem) for path, data in files.items()]
+    snapshots = {scenario.scenario: data for scenario, data in zip(scenarios, files.values(), strict=True)}
+    templates = load_templates(template_folders(options["templates"]), scenarios)
+    for scenario in scenarios:
+        rehearse(scenario, templates)
+    if options["run"] is not None:
+        refuse_run_name(options["recordings"], options["run"])
+    earlier = _earlier_attempts(options, list(snapshots))
+    with ExitStack() as stack:
+        models = _open_models(stack, options)
+        settings = _settings(options, models)
+        manifest = _manifest(options, settings, models, snapshots, templates)
+        writer = create_run(options["recordings"], manifest, snapshots, templates)
+        _announce(manifest, models)
+        result = _play(writer, scenarios, templates, models, settings)
+    return _report(open_run(writer.folder), result, earlier, options)
+
+
+def _open_models(stack: ExitStack, options: Mapping[str, Any]) -> Models:
+    limits = Limits(try_seconds=options["timeout"], deadline_seconds=options["deadline"], tries=options["tries"])
+    behaviour = Behaviour(
+        max_tokens_field=options["max_tokens_field"],
+        fold_system=options["fold_system"],
+        send_seed=options["send_seed"],
+        response_format=options["response_format"],
+        limits=limits,
+    )
+    answer = Options(
+        prefix="",
+        model=options["model"],
+        endpoint=options["endpoint"],
+        api_key_env=options["api_key_env"],
+        sampling=_sampling(options, ""),
+    )
+    checker = Options(
+        prefix="checker-",
+        model=options["checker_model"] or (None if options["checker_endpoint"] else options["model"]),
+        endpoint=options["checker_endpoint"] or _endpoint_of_checker(options),
+        api_key_env=options["checker_api_key_env"] or options["api_key_env"],
+        sampling=_sampling(options, "checker_"),
+    )
+    return open_models(
+        stack, answer, checker, behaviour, Load(concurrency=options["concurrency"], threads=options["threads"])
+    )
+
+
+def _endpoint_of_checker(options: Mapping[str, Any]) -> str | None:
+    """Return the answer's endpoint, unless the checker is a model file to embed."""
+    return None if (options["checker_model"] or "").endswith(".gguf") else options["endpoint"]
+
+
+def _sampling(options: Mapping[str, Any], prefix: str) -> Sampling:
+    return Sampling(
+        temperature=options[f"{prefix}temperature"],
+        top_p=options[f"{prefix}top_p"],
+        max_tokens=options[f"{prefix}max_tokens"],
+        params=read_params(options[f"{prefix}param"], f"--{prefix.replace('_', '-')}param"),
+    )
+
+
+def _settings(options: Mapping[str, Any], models: Models) -> Settings:
+    drawn = secrets.randbelow(2**31)
+    return Settings(
+        attempts=options["attempts"],
+        seed=drawn if options["seed"] is None else options["seed"],
+        concurrency=models.concurrency,
+        overlap=models.overlap,
+        on_unsupported=options["on_unsupported"],
+        route=options["route"],
+        history=options["history"],
+    )
+
+
+_RECORDED = ("max_tokens_field", "fold_system", "send_seed", "response_format", "timeout", "deadline", "tries")
+
+
+def _manifest(
+    options: Mapping[str, Any],
+    settings: Settings,
+    models: Models,
+    snapshots: Mapping[str, bytes],
+    templates: Templates,
+) -> Manifest:
+    recorded = {
+        **asdict(settings),
+        **{name: options[name] for name in _RECORDED},
+        "answer": asdict(_sampling(options, "")),
+        "checker": asdict(_sampling(options, "checker_")),
+    }
+    return Manifest(
+        format=FORMAT,
+        run=options["run"] or datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3],
+        started=now(),
+        simulator=__version__,
+        checks=CHECKS,
+        seed=settings.seed,
+        attempts=settings.attempts,
+        settings=recorded,
+        endpoints={role: dict(facts) for role, facts in models.facts.items()},
+        scenarios={name: digest_bytes(data) for name, data in snapshots.items()},
+        templates={name: digest_text(text) for name, text in templates.sources.items()},
+    )
+
+
+def _announce(manifest: Manifest, models: Models) -> None:
+    plural = "s" if manifest.attempts > 1 else ""
+    what = f"{manifest.attempts} attempt{plural} of {', '.join(manifest.scenarios)}"
+    tell(f"run {manifest.run}: {what}, seed {manifest.seed}")
+    if models.tiny:
+        tell(models.tiny)
+
+
+def _play(
+    writer: RunWriter, scenarios: Sequence[Scenario], templates: Templates, models: Models, settings: Settings
+) -> Result:
+    turns = settings.attempts * sum(len(scenario.turns) for scenario in scenarios)
+    try:
+        with ProgressDisplay(attempts=settings.attempts * len(scenarios), turns=turns) as display:
+            return play(
+                writer,
+                scenarios,
+                templates,
+                answer=models.answer,
+                checker=models.checker,
+                settings=settings,
+                on_event=display.show,
+            )
+    except RecordingError as error:
+        raise IncompleteError(
+            f"{error}; `simulator show {writer.manifest.run}` reads what was recorded before"
+        ) from error
+
+
+def _earlier_attempts(options: Mapping[str, Any], scenarios: Sequence[str]) -> list[Transcript]:
+    """Return the attempts to compare with: those of --against, or of the newest run that holds each scenario."""
+    root: Path = options["recordings"]
+    if options["against"] is None:
+        return [attempt for name in scenarios for attempt in _newest(root, name)]
+    reference = parse_reference(options["against"])
+    if reference.scenario is not None:
+        raise InputError(f"--against {options['against']}: write a run alone, such as {reference.run}")
+    run = find_run(root, reference)
+    shared = [name for name in scenarios if name in run.attempts]
+    if not shared:
+        there = ", ".join(run.attempts) or "no attempt at all"
+        raise InputError(f"--against {options['against']}: that run has no attempt of {scenarios[0]}; it has {there}")
+    return [attempt for name in shared for attempt in read_transcripts(run, name)]
+
+
+def _newest(root: Path, scenario: str) -> Sequence[Transcript]:
+    """Return the attempts at *scenario* in the newest run that ended and holds it. One that is damaged is passed over.
+
+    Nobody asked for it, and it is not to stand in the way of a new run.
+    """
+    try:
+        run = find_run(root, Reference(run="LAST", scenario=scenario))
+    except RecordingError:
+        return ()
+    try:
+        return read_transcripts(run, scenario)
+    except InputError as error:
+        tell(f"not compared with the run before: {error}")
+        return ()
+
+
+def _report(run: RunRecord, result: Result, earlier: Sequence[Transcript], options: Mapping[str, Any]) -> int:
+    attempts = [attempt for scenario in run.attempts for attempt in read_transcripts(run, scenario)]
+    summary = summarise_run(attempts)
+    compared = [attempt for attempt in earlier if attempt.scenario in run.attempts]
+    diff = diff_runs(compared, attempts) if compared else None
+    if options["json"]:
+        print_json({"run": run.manifest.run, "complete": result.complete, **summary.to_json(), **_diff_json(diff)})
+    else:
+        comparison = [] if diff is None else [Text(f"against {diff.a}: {diff.summary}"), Text(COUNTS_ONLY)]
+        # A command that is broken over two lines cannot be copied.
+        further = (Text(line, no_wrap=True, overflow="ignore") for line in _next(run, diff))
+        print_page(render_summary(summary), *comparison, *further)
+    if diff is None and options["fail_on"]:
+        tell("--fail-on: there is no earlier run to compare with")
+    return _status(result, diff, options["fail_on"])
+
+
+def _diff_json(diff: RunDiff | None) -> dict[str, Any]:
+    return {"against": None if diff is None else diff.to_json()}
+
+
+def _next(run: RunRecord, diff: RunDiff | None) -> Iterator[str]:
+    """Yield where the run is, and commands worth typing next."""
+    name = run.manifest.run
+    where = "" if run.folder.parent == RECORDINGS else f" --recordings {shlex.quote(str(run.folder.parent))}"
+    scenario, numbers = next(iter(run.attempts.items()), ("", ()))
+    yield ""
+    yield f"recorded in {run.folder}"
+    if numbers:
+        yield f"  simulator show {name}:{scenario}#{numbers[0]}{where}"
+    if len(numbers) > 1:
+        yield f"  simulator diff {name}:{scenario}#{numbers[0]} {name}:{scenario}#{numbers[1]}{where}"
+    if diff is not None and len(diff.a.runs) == 1:
+        yield f"  simulator diff {diff.a.runs[0]} {name}{where}"
+
+
+_STOPPED = "stopped on request: what was played can be read; play again, under another name, for all of it"
+_FAILED = "what was played can be read; mend what the lines above name, and play again under another name"
+
+
+def _status(result: Result, diff: RunDiff | None, fail_on: str | None) -> int:
+    for problem in result.problems[:_MOST_PROBLEMS]:
+        tell(f"incomplete: {problem}")
+    if len(result.problems) > _MOST_PROBLEMS:
+        tell(f"incomplete: and {len(result.problems) - _MOST_PROBLEMS} more attempts")
+    if not result.complete:
+        tell(_STOPPED if result.interrupted else _FAILED)
+        return _INTERRUPTED if result.interrupted else _INCOMPLETE
+    return 1 if fail_on and diff is not None and diff.regressions else 0
