@@ -14,9 +14,11 @@ The modules, in reading order; each imports only from those above it.
     calibrate     how good a checker is on labelled replies
     stages        what happens to a reply before the customer sees it
     lint          whether a scenario makes sense
+    squad         questions of a SQuAD file, as scenarios
     recording     every call of a run, one line each, never rewritten
     transcript    recorded calls read back into turns
     summary       counts of one attempt and of a run
+    score         what an honest summary of answers from documents holds
     replay        the only conductor: prompt, model, stages, recording
     rebuild       the requests of an attempt, built again from what a run says it played
     diff          two transcripts, turn by turn
