@@ -14,7 +14,7 @@ from typing import Any
 from .model import Endpoint, Model, Request, Sampling
 from .prompt import Prompt, Templates, answer_prompt, check_prompt, rewrite_prompt
 from .recording import AttemptRecord, RecordedCall, RunRecord
-from .replay import call_seed
+from .replay import CHECKER_STAGES, call_seed
 from .scenario import Passage, Scenario
 from .stages.sources import admit
 
@@ -58,7 +58,7 @@ def rebuild(run: RunRecord, scenario: str, attempt: int) -> Iterator[tuple[Recor
     )
     with _model(run, "answer") as answer, _model(run, "checker") as checker:
         for call in played.record.calls:
-            model = checker if call.stage in ("check", "recheck") else answer
+            model = checker if call.stage in CHECKER_STAGES else answer
             seed = call_seed(run.manifest.seed, scenario, attempt, call.turn, call.stage, call.repeat)
             messages = _PROMPTS[call.stage](played, call).messages
             asked_for = call.request.body.get("response_format")
@@ -102,4 +102,5 @@ _PROMPTS: Mapping[str, Callable[[_Played, RecordedCall], Prompt]] = {
     "check": _check,
     "rewrite": _rewrite,
     "recheck": _check,
+    "control": _check,
 }

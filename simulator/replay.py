@@ -18,9 +18,12 @@ from .model import Model, Reply
 from .prompt import Prompt, Templates
 from .recording import AttemptWriter, RunWriter
 from .scenario import Scenario, Turn
-from .stages.pipeline import ANSWER, REVIEW, Draft, OnUnsupported, Policy, Route, Stage
+from .stages.pipeline import ANSWER, REVIEW, CheckBy, Checked, Draft, OnUnsupported, Policy, Route, Stage
 
-__all__ = ["Event", "History", "Result", "Settings", "call_seed", "play"]
+__all__ = ["CHECKER_STAGES", "Event", "History", "Result", "Settings", "call_seed", "play"]
+
+CHECKER_STAGES = frozenset({"check", "recheck", "control"})
+"""The stages that ask the checker; the others ask the model that answers."""
 
 History = Literal["original", "delivered"]
 EndState = Literal["finished", "failed", "interrupted"]
@@ -36,8 +39,10 @@ class Settings:
     concurrency: int
     overlap: bool
     """Whether the check of a turn may run beside the answer of the next. Original history only."""
+    check: CheckBy = "evidence"
     on_unsupported: OnUnsupported = "suppress"
     route: Route = "tagged"
+    control: bool = False
     history: History = "original"
 
 
@@ -220,7 +225,7 @@ class _Attempt:
         draft = Draft(
             scenario=self._scenario,
             templates=self._shared.templates,
-            policy=Policy(on_unsupported=self._shared.settings.on_unsupported, route=self._shared.settings.route),
+            policy=_policy(self._shared.settings),
             number=number,
             turn=turn,
             history=tuple(self._progress.history),
@@ -261,7 +266,7 @@ class _Attempt:
         prompt: Prompt,
         response_format: Mapping[str, Any] | None,
     ) -> Reply:
-        model = self._shared.checker if stage in ("check", "recheck") else self._shared.answer
+        model = self._shared.checker if stage in CHECKER_STAGES else self._shared.answer
         seed = call_seed(self._shared.settings.seed, self._scenario.scenario, self._number, turn, stage, repeat)
         self._tell("call started", turn=turn, stage=stage)
         exchange = model.send(model.request(prompt.messages, seed=seed, response_format=response_format))
@@ -293,6 +298,15 @@ class _Attempt:
         )
 
 
+def _policy(settings: Settings) -> Policy:
+    return Policy(
+        check=settings.check,
+        on_unsupported=settings.on_unsupported,
+        route=settings.route,
+        control=settings.control,
+    )
+
+
 def _why(draft: Draft) -> str:
     if draft.reply is None:
         return "nothing was asked"
@@ -309,7 +323,8 @@ def _answer_result(draft: Draft) -> dict[str, Any]:
 
 def _review_result(draft: Draft) -> dict[str, Any]:
     return {
-        "verdict": asdict(draft.verdict),
+        **_checked(draft.checked),
+        "control": None if draft.control is None else _checked(draft.control),
         "decision": asdict(draft.decision) if draft.decision else None,
         "rewrite": draft.rewrite,
         "rewrite_failures": list(draft.rewrite_failures),
@@ -317,4 +332,13 @@ def _review_result(draft: Draft) -> dict[str, Any]:
         "delivered": draft.delivered,
         "rules": [asdict(result) for result in draft.delivered_rules],
         "expectation": asdict(draft.delivered_expectation),
+    }
+
+
+def _checked(checked: Checked) -> dict[str, Any]:
+    return {
+        "verdict": asdict(checked.verdict),
+        "claims": [asdict(claim) for claim in checked.claims],
+        "evidence": asdict(checked.evidence) if checked.evidence else None,
+        "judge": asdict(checked.judge) if checked.judge else None,
     }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .evidence import ClaimReading, Stretch
 from .outcome import Decision, ExpectationResult, RuleResult, Verdict
 from .recording import AttemptRecord, RecordedCall, RunRecord
 from .scenario import Scenario, Turn
@@ -59,6 +60,14 @@ class TurnReading:
     expectation: ExpectationResult = ExpectationResult(met="none")
     """Read on the reply."""
     verdict: Verdict = Verdict(word="none")
+    claims: tuple[ClaimReading, ...] = ()
+    """What the evidence said of each claim of the reply."""
+    evidence: Verdict | None = None
+    """The evidence alone; None where it was not asked."""
+    judge: Verdict | None = None
+    """The judge alone; None where it was not asked."""
+    control: Verdict | None = None
+    """What the document check would have said of a conversation turn; it decided nothing."""
     decision: Decision | None = None
     rewrite: str | None = None
     """The text that a second generator proposed, accepted or not."""
@@ -129,6 +138,7 @@ def _read_turn(turn: Turn, number: int, record: AttemptRecord) -> TurnReading:
     answer = next((call for call in calls if call.stage == "answer"), None)
     read: Mapping[str, Any] = record.outcomes.get((number, "answer"), {})
     review: Mapping[str, Any] = record.outcomes.get((number, "review"), {})
+    control: Mapping[str, Any] = review.get("control") or {}
     state, problem = _state(answer, review, record)
     return TurnReading(
         number=number,
@@ -141,7 +151,11 @@ def _read_turn(turn: Turn, number: int, record: AttemptRecord) -> TurnReading:
         finish=answer.reply.finish if answer else None,
         rules=_rules(read),
         expectation=_expectation(read),
-        verdict=_verdict(review),
+        verdict=_verdict(review.get("verdict")) or Verdict(word="none"),
+        claims=_claims(review),
+        evidence=_verdict(review.get("evidence")),
+        judge=_verdict(review.get("judge")),
+        control=_verdict(control.get("verdict")),
         decision=Decision(**review["decision"]) if review.get("decision") else None,
         rewrite=review.get("rewrite"),
         delivered=review.get("delivered"),
@@ -171,11 +185,20 @@ def _expectation(result: Mapping[str, Any]) -> ExpectationResult:
     return ExpectationResult(**result["expectation"]) if "expectation" in result else ExpectationResult(met="none")
 
 
-def _verdict(result: Mapping[str, Any]) -> Verdict:
-    read = result.get("verdict")
+def _verdict(read: Mapping[str, Any] | None) -> Verdict | None:
     if read is None:
-        return Verdict(word="none")
+        return None
     return Verdict(word=read["word"], reason=read["reason"], spans=tuple(read["spans"]))
+
+
+def _claims(result: Mapping[str, Any]) -> tuple[ClaimReading, ...]:
+    return tuple(map(_claim, result.get("claims", ())))
+
+
+def _claim(read: Mapping[str, Any]) -> ClaimReading:
+    stretches = tuple(Stretch(**stretch) for stretch in read["evidence"])
+    fields: dict[str, Any] = {**read, "evidence": stretches, "missing": tuple(read["missing"])}
+    return ClaimReading(**fields)
 
 
 def _read_call(call: RecordedCall) -> CallReading:

@@ -188,7 +188,9 @@ def played(forks: Forks, tmp_path_factory: pytest.TempPathFactory, server: Scrip
     folder = working_folder(tmp_path_factory.mktemp("played"))
     with ScriptedServer(answers(t2="A film may be kept for 9 days, as far as I know.")) as worse:
         runs = (
-            forks(folder, "replay", "library", "-n", "2", "--run", "first", "--endpoint", server.url),
+            forks(
+                folder, "replay", "library", "-n", "2", "--run", "first", "--check", "judge", "--endpoint", server.url
+            ),
             forks(folder, "replay", "library", "--run", "second", "--endpoint", worse.url),
             forks(folder, "replay", "museum", "--run", "museum", "--endpoint", server.url),
         )

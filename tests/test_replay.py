@@ -79,7 +79,8 @@ def play_scripted(
     """Play *source* with answers from *script*; return the result, the run and the model with the requests it saw."""
     scenario = read_scenario(source.encode(), "library.yaml")
     templates = load_templates([TEMPLATES], [scenario])
-    chosen = Settings(**{"attempts": attempts, "seed": 7, "concurrency": 2, "overlap": False, **settings})
+    defaults = {"attempts": attempts, "seed": 7, "concurrency": 2, "overlap": False, "check": "judge"}
+    chosen = Settings(**{**defaults, **settings})
     run = create_run(root, manifest_of(scenario, source, templates, attempts), {"library": source.encode()}, templates)
     with ScriptedModel(script) as model:
         result = play(run, [scenario], templates, answer=model, checker=model, settings=chosen, on_event=on_event)
@@ -123,7 +124,8 @@ def test_a_play_reads_back_turn_by_turn(tmp_path: Path) -> None:
     assert film.decision.word == "suppressed"
     assert film.delivered == "A film may be kept for 7 days.\nRef: RL-1"
     assert film.expectation.met == film.delivered_expectation.met == "met"
-    assert (card.verdict.word, card.decision and card.decision.word) == ("none", "released")
+    assert (card.verdict.word, card.decision and card.decision.word) == ("supported", "released")
+    assert card.verdict.reason == "the customer stated LC-4471"
 
 
 def test_a_conversation_turn_never_reaches_the_check(tmp_path: Path) -> None:
@@ -132,6 +134,58 @@ def test_a_conversation_turn_never_reaches_the_check(tmp_path: Path) -> None:
     assert [call.stage for call in turns_of(run)[2].calls] == ["answer"]
     _, run, _ = play_scripted(tmp_path / "all", answers(), route="all")
     assert [call.stage for call in turns_of(run)[2].calls] == ["answer", "check"]
+
+
+def test_a_reference_that_the_customer_did_not_state_is_not_delivered(tmp_path: Path) -> None:
+    """A conversation turn is held against what the customer said earlier, by rule and without a call."""
+    wrong = answers(replies={"card number": "Your card is LC-9999.\nRef: RL-1"})
+    _, run, _ = play_scripted(tmp_path, wrong, check="evidence")
+    card = turns_of(run)[2]
+    assert (card.verdict.word, card.verdict.spans) == ("unsupported", ("LC-9999",))
+    assert card.delivered == "It does not say.\nRef: RL-1"
+    assert [call.stage for call in card.calls] == ["answer"]
+
+
+def test_the_evidence_needs_no_checker(tmp_path: Path) -> None:
+    """By evidence alone every call is an answer, and each claim stands in the transcript with the rule that decided."""
+    invents = answers(replies={"And a film": "A film may be kept for 30 days. Films are due at 9.\nRef: RL-1"})
+    _, run, model = play_scripted(tmp_path, invents, check="evidence")
+    book, film, _ = turns_of(run)
+    assert len(model.requests) == 3
+    assert (book.verdict.word, book.judge) == ("supported", None)
+    assert book.claims[0].evidence[0].text == "A book may be kept for 21 days."
+    assert film.claims[0].rule == "quantity"
+    assert film.decision is not None
+    assert film.decision.word == "suppressed"
+    assert "30 days" not in (film.delivered or "")
+
+
+def test_with_both_a_quantity_that_no_passage_holds_stands_whatever_the_judge_says(tmp_path: Path) -> None:
+    """The judge is asked, and its own verdict is kept beside the evidence."""
+    invents = answers(lambda _shown: SUPPORTED, replies={"And a film": "A film may be kept for 30 days.\nRef: RL-1"})
+    _, run, _ = play_scripted(tmp_path, invents, check="both")
+    film = turns_of(run)[1]
+    assert (film.verdict.word, film.evidence and film.evidence.word) == ("unsupported", "unsupported")
+    assert (film.judge and film.judge.word) == "supported"
+
+
+def test_junk_from_every_judge_releases_nothing_that_makes_a_claim(tmp_path: Path) -> None:
+    """With a judge alone that never says anything, every document turn is held and the run ends."""
+    result, run, _ = play_scripted(tmp_path, answers(lambda _shown: "%&/"), attempts=3)
+    assert result.complete
+    for number in (1, 2, 3):
+        decisions = [turn.decision and turn.decision.word for turn in turns_of(run, number)]
+        assert decisions == ["held", "held", "released"]
+
+
+def test_the_control_is_read_and_decides_nothing(tmp_path: Path) -> None:
+    """With --control the document check reads conversation turns too; what it says stands apart."""
+    _, run, _ = play_scripted(tmp_path, answers(), check="evidence", control=True)
+    card = turns_of(run)[2]
+    assert card.control is not None
+    assert (card.verdict.word, card.decision and card.decision.word) == ("supported", "released")
+    _, run, _ = play_scripted(tmp_path / "judged", answers(), check="judge", control=True)
+    assert [call.stage for call in turns_of(run)[2].calls] == ["answer", "control"]
 
 
 def test_later_turns_see_what_the_model_said(tmp_path: Path) -> None:
@@ -179,7 +233,7 @@ def test_a_failing_judge_holds_the_reply_and_the_attempt_goes_on(tmp_path: Path)
     """A checker that answers with an error is a verdict that is missing, not an attempt that failed."""
     result, run, _ = play_scripted(tmp_path, answers(lambda _shown: Answer(status=400, body="no")))
     assert result.complete
-    assert [turn.verdict.word for turn in turns_of(run)] == ["unknown", "unknown", "none"]
+    assert [turn.verdict.word for turn in turns_of(run)] == ["unknown", "unknown", "supported"]
     assert turns_of(run)[0].verdict.reason.startswith("failed: HTTP 400")
 
 

@@ -239,6 +239,22 @@ def replay(
             rich_help_panel=_SERVER,
         ),
     ] = None,
+    check: Annotated[
+        Literal["evidence", "judge", "both"] | None,
+        typer.Option(
+            help="What reads a reply against the document: rules without a model, a judge, or both; by default "
+            "evidence, and both where a checker is named.",
+            rich_help_panel=_STAGES,
+        ),
+    ] = None,
+    control: Annotated[
+        bool,
+        typer.Option(
+            "--control",
+            help="Also run the document check on conversation turns, unscored, to count its false alarms.",
+            rich_help_panel=_STAGES,
+        ),
+    ] = False,
     on_unsupported: Annotated[
         Literal["flag", "suppress", "rewrite"],
         typer.Option(

@@ -35,7 +35,7 @@ from ..recording import (
 from ..replay import Result, Settings, play
 from ..report import render_summary
 from ..scenario import Scenario, read_scenario, select, yaml_bytes
-from ..stages.pipeline import CHECKS, rehearse
+from ..stages.pipeline import CHECKS, CheckBy, rehearse
 from ..summary import summarise_run
 from ..transcript import Transcript, read_transcripts
 from .models import Behaviour, Load, Models, Options, open_models, read_params
@@ -122,10 +122,17 @@ def _settings(options: Mapping[str, Any], models: Models) -> Settings:
         seed=drawn if options["seed"] is None else options["seed"],
         concurrency=models.concurrency,
         overlap=models.overlap,
+        check=options["check"] or _default_check(options),
+        control=options["control"],
         on_unsupported=options["on_unsupported"],
         route=options["route"],
         history=options["history"],
     )
+
+
+def _default_check(options: Mapping[str, Any]) -> CheckBy:
+    """Return evidence, and both where somebody went to the length of naming a checker."""
+    return "both" if options["checker_model"] or options["checker_endpoint"] else "evidence"
 
 
 _RECORDED = ("max_tokens_field", "fold_system", "send_seed", "response_format", "timeout", "deadline", "tries")

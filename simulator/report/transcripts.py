@@ -55,7 +55,21 @@ def _played(turn: TurnReading) -> Iterator[Field]:
     yield "verdict", styled(_detailed(turn.verdict.word, turn.verdict.reason), turn.verdict.word)
     if turn.verdict.spans:
         yield "flagged words", line("\n".join(f"“{span}”" for span in turn.verdict.spans))
+    yield from _checks(turn)
     yield from _outcome(turn)
+
+
+def _checks(turn: TurnReading) -> Iterator[Field]:
+    """Yield what the verdict was made of: each claim with its stretch, and either side where two were asked."""
+    for claim in turn.claims:
+        yield "claim", styled(f"{claim.word}, {claim.rule}: “{claim.text}”", claim.word)
+        for stretch in claim.evidence:
+            yield "evidence", line(f"{stretch.passage} {stretch.start}-{stretch.end}: “{stretch.text}”")
+    if turn.evidence is not None and turn.judge is not None:
+        yield "evidence alone", styled(turn.evidence.word, turn.evidence.word)
+        yield "judge alone", styled(_detailed(turn.judge.word, turn.judge.reason), turn.judge.word)
+    if turn.control is not None:
+        yield "control", styled(_detailed(turn.control.word, turn.control.reason), turn.control.word)
 
 
 def _outcome(turn: TurnReading) -> Iterator[Field]:

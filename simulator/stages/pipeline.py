@@ -10,17 +10,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
+from ..evidence import ClaimReading, Evidence
 from ..model import Reply
 from ..outcome import Decision, ExpectationResult, RuleResult, Verdict
 from ..prompt import Prompt, Templates, answer_prompt, check_prompt, rewrite_prompt
 from ..scenario import Passage, Scenario, Turn
 from .act import rewrite_failures, suppress
+from .check import CheckBy, combine, evidence_verdict, judge_verdict, read_reply
 from .expectation import read_expectation
+from .recall import read_recall
 from .rules import read_rules
 from .sources import admit
-from .verdict import read_verdict, response_format, shown_text
+from .verdict import response_format, shown_text
 
-__all__ = ["ANSWER", "CHECKS", "REVIEW", "Ask", "Draft", "OnUnsupported", "Policy", "Route", "Stage", "rehearse"]
+__all__ = [
+    "ANSWER",
+    "CHECKS",
+    "REVIEW",
+    "Ask",
+    "CheckBy",
+    "Checked",
+    "Draft",
+    "OnUnsupported",
+    "Policy",
+    "Route",
+    "Stage",
+    "rehearse",
+]
 
 CHECKS = 2
 """The version of the readings that stages make. It goes up when the same reply would be read differently."""
@@ -43,8 +59,24 @@ class Ask(Protocol):
 class Policy:
     """What is done with replies: the settings that the stages follow."""
 
+    check: CheckBy = "evidence"
     on_unsupported: OnUnsupported = "suppress"
     route: Route = "tagged"
+    control: bool = False
+    """Whether the document check also reads conversation turns, deciding nothing there, to count what routing saves."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checked:
+    """A verdict on a text, and the readings that it was made of."""
+
+    verdict: Verdict = Verdict(word="none")
+    claims: tuple[ClaimReading, ...] = ()
+    """What the evidence said of each claim; empty where it was not asked or found none."""
+    evidence: Verdict | None = None
+    """The evidence alone; None where it was not asked."""
+    judge: Verdict | None = None
+    """The judge alone; None where it was not asked."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +94,9 @@ class Draft:
     """None until asked; its text is None where the endpoint failed or refused."""
     rules: tuple[RuleResult, ...] = ()
     expectation: ExpectationResult = ExpectationResult(met="none")
-    verdict: Verdict = Verdict(word="none")
+    checked: Checked = Checked()
+    control: Checked | None = None
+    """The document check of a conversation turn, which decided nothing."""
     decision: Decision | None = None
     rewrite: str | None = None
     rewrite_failures: tuple[str, ...] = ()
@@ -81,6 +115,16 @@ class Draft:
     def answered(self) -> bool:
         """Whether later turns have something to see: a text that came, or an abstention."""
         return bool(self.text) or self.decision is not None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict that decides."""
+        return self.checked.verdict
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The customer's messages, the one that is answered last."""
+        return (*(say for say, _ in self.history), self.turn.say)
 
     @property
     def truncated(self) -> bool:
@@ -111,7 +155,14 @@ def answer(draft: Draft, ask: Ask) -> Draft:
     if draft.decision is not None:
         return draft
     prompt = answer_prompt(draft.templates, draft.scenario, draft.passages, draft.history, draft.turn.say)
-    return replace(draft, reply=ask("answer", 0, prompt))
+    return replace(draft, reply=ask("answer", 0, prompt, response_format=_reply_format(draft.scenario)))
+
+
+def _reply_format(scenario: Scenario) -> Mapping[str, Any] | None:
+    """Return the ``response_format`` that asks for a reply under the scenario's schema; None without one."""
+    if scenario.reply.schema_ is None:
+        return None
+    return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": scenario.reply.schema_}}
 
 
 def rules(draft: Draft, _ask: Ask) -> Draft:
@@ -126,18 +177,32 @@ def rules(draft: Draft, _ask: Ask) -> Draft:
 
 
 def check(draft: Draft, ask: Ask) -> Draft:
-    """Judge the reply against the passages, unless it is not to be judged."""
+    """Read the reply against what it should come from, unless it is not to be judged."""
     if draft.decision is not None:
         return draft
-    return replace(draft, verdict=_not_judged(draft) or _judge(draft, ask, "check", draft.text))
-
-
-def _not_judged(draft: Draft) -> Verdict | None:
     if draft.truncated:
-        return Verdict(word="unknown", reason="truncated: the reply was cut off")
-    if draft.turn.answer_from == "conversation" and draft.policy.route == "tagged":
-        return Verdict(word="none", reason="the answer comes from the conversation, not from the document")
-    return None
+        return replace(
+            draft, checked=Checked(verdict=Verdict(word="unknown", reason="truncated: the reply was cut off"))
+        )
+    if draft.turn.answer_from == "document" or draft.policy.route == "all":
+        return replace(draft, checked=_check(draft, ask, "check", draft.text))
+    recalled = Checked(verdict=read_recall(shown_text(draft.text, draft.scenario), draft.said))
+    control = _check(draft, ask, "control", draft.text) if draft.policy.control else None
+    return replace(draft, checked=recalled, control=control)
+
+
+def _check(draft: Draft, ask: Ask, stage: str, text: str) -> Checked:
+    """Read *text* against the passages as the policy says: by evidence, by the judge or by both."""
+    if draft.policy.check == "judge":
+        judged = _judge(draft, ask, stage, text)
+        return Checked(verdict=judged, judge=judged)
+    read = read_reply(text, draft.scenario, draft.passages, draft.said)
+    evidence = evidence_verdict(read)
+    claims = read.claims if isinstance(read, Evidence) else ()
+    if draft.policy.check == "evidence" or evidence.word == "none":
+        return Checked(verdict=evidence, claims=claims, evidence=evidence)
+    judged = _judge(draft, ask, stage, text)
+    return Checked(verdict=combine(read, judged), claims=claims, evidence=evidence, judge=judged)
 
 
 def _judge(draft: Draft, ask: Ask, stage: str, text: str) -> Verdict:
@@ -146,16 +211,10 @@ def _judge(draft: Draft, ask: Ask, stage: str, text: str) -> Verdict:
     if not shown:
         return Verdict(word="none", reason="the reply makes no claim that could be judged")
     prompt = check_prompt(draft.templates, draft.scenario, draft.passages, draft.turn.say, shown)
-    first = _read_judge(ask(stage, 0, prompt, response_format=response_format()), shown, text)
+    first = judge_verdict(ask(stage, 0, prompt, response_format=response_format()), shown=shown, text=text)
     if first.word != "unknown":
         return first
-    return _read_judge(ask(stage, 1, prompt, response_format=response_format()), shown, text)
-
-
-def _read_judge(judged: Reply, shown: str, text: str) -> Verdict:
-    if judged.text is None:
-        return Verdict(word="unknown", reason=f"{judged.outcome}: {judged.detail}")
-    return read_verdict(judged.text, shown=shown, reply=text, truncated=judged.outcome == "truncated")
+    return judge_verdict(ask(stage, 1, prompt, response_format=response_format()), shown=shown, text=text)
 
 
 def act(draft: Draft, ask: Ask) -> Draft:
@@ -163,10 +222,8 @@ def act(draft: Draft, ask: Ask) -> Draft:
     if draft.decision is not None:
         return draft
     match draft.verdict.word:
-        case "supported":
-            return _deliver(draft, draft.text, Decision(word="released", reason="the document supports it"))
-        case "none" if not draft.truncated:
-            return _deliver(draft, draft.text, Decision(word="released", reason=draft.verdict.reason))
+        case "supported" | "none":
+            return _deliver(draft, draft.text, Decision(word="released", reason=draft.verdict.reason or "supported"))
         case "unsupported":
             return _UNSUPPORTED[draft.policy.on_unsupported](draft, ask)
         case _:
@@ -202,7 +259,7 @@ def _rewrite(draft: Draft, ask: Ask) -> Draft:
     if rewritten.text is None or rewritten.outcome != "reply":
         what = "was cut off" if rewritten.outcome == "truncated" else f"{rewritten.outcome}: {rewritten.detail}"
         return _suppressed(draft, f"{_words(draft)}; rewrite not accepted: it {what}")
-    recheck = _judge(draft, ask, "recheck", rewritten.text)
+    recheck = _check(draft, ask, "recheck", rewritten.text).verdict
     failures = rewrite_failures(
         draft.text, rewritten.text, draft.scenario, turn=draft.turn, recheck=recheck, original_verdict=draft.verdict
     )
