@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from simulator.canonical import digest_bytes, digest_text
+from simulator.embedded import EmbeddedServer
+from simulator.model import Endpoint, Model, Sampling
 from simulator.prompt import Templates, answer_prompt, load_templates
 from simulator.recording import FORMAT, Manifest, RunRecord, create_run, open_run
 from simulator.replay import Event, Result, Settings, call_seed, play
@@ -398,3 +400,21 @@ def test_an_interrupted_attempt_reads_back_as_far_as_it_came(tmp_path: Path) -> 
         assert transcript.problem == "the recording breaks off in the middle of a line"
         states = [turn.state for turn in transcript.turns]
         assert states == sorted(states, key=["played", "not_run"].index)
+
+
+def test_a_real_model_is_played_like_any_other(tmp_path: Path, embedded: EmbeddedServer) -> None:
+    """Two attempts on the embedded server end with every call answered."""
+    source = SCRIPT.encode()
+    scenario = read_scenario(source, "library.yaml")
+    templates = load_templates([TEMPLATES], [scenario])
+    run = create_run(tmp_path, manifest_of(scenario, SCRIPT, templates, 2), {"library": source}, templates)
+    endpoint = Endpoint(base_url=embedded.base_url, model=embedded.model_name)
+    with Model(endpoint, Sampling(max_tokens=16, temperature=0.5)) as model:
+        settings = Settings(attempts=2, seed=7, concurrency=2, overlap=False, check="both")
+        result = play(run, [scenario], templates, answer=model, checker=model, settings=settings)
+    calls = [call for number in (1, 2) for call in open_run(run.folder).attempt("library", number).calls]
+    assert result.complete
+    assert {call.outcome for call in calls} <= {"reply", "truncated"}
+    assert {call.reply.model for call in calls} == {embedded.model_name}
+    assert all(call.reply.usage.prompt_tokens for call in calls)
+    assert len(calls) >= 6
