@@ -4,6 +4,7 @@ The modules, in reading order; each imports only from those above it.
 
     errors        what can go wrong, as one tree
     canonical     JSON in one spelling, and the SHA-256 of it
+    clock         the time, as it stands in a recording
     outcome       what was read of a reply and what was done with it, as values
     yamltext      YAML read strictly, every value with its line
     scenario      a scripted conversation, loaded from YAML

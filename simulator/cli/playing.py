@@ -15,6 +15,7 @@ from rich.text import Text
 
 from .. import __version__
 from ..canonical import digest_bytes, digest_text
+from ..clock import now
 from ..diff import COUNTS_ONLY, RunDiff, diff_runs
 from ..errors import IncompleteError, InputError, RecordingError
 from ..model import Limits, Sampling
@@ -27,7 +28,6 @@ from ..recording import (
     RunWriter,
     create_run,
     find_run,
-    now,
     open_run,
     parse_reference,
     refuse_run_name,

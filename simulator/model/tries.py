@@ -14,6 +14,7 @@ from typing import cast
 
 import tenacity
 
+from ..clock import now
 from .connection import Watch
 from .endpoint import Limits
 from .values import Exchange, Reply, Request, Response, Try
@@ -47,7 +48,7 @@ class Call:
         self._sleep = sleep
         self._rng = rng
         self._begun = time.monotonic()
-        self._started = _now()
+        self._started = now()
         self._tries: list[Try] = []
         self._hurried = False
         self._given_up = ""
@@ -73,7 +74,7 @@ class Call:
         )
 
     def _try(self) -> Tried:
-        begun, started, watch = time.monotonic(), _now(), self._watch()
+        begun, started, watch = time.monotonic(), now(), self._watch()
         tried = self._ask(watch)
         fault = tried.reply.detail if tried.response is None else ""
         seconds = round(time.monotonic() - begun, 3)
@@ -143,7 +144,3 @@ def _http_date(value: str) -> datetime | None:
         moment = email.utils.parsedate_to_datetime(value)
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return None
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

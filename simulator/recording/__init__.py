@@ -17,7 +17,7 @@ outcome is what was done at play time.
 from .lines import FORMAT, EndLine, Manifest, Seal, SealedFile
 from .reader import AttemptRecord, RecordedCall, RunRecord, open_run
 from .reference import Reference, find_run, list_runs, parse_reference
-from .writer import AttemptWriter, RunWriter, create_run, now, refuse_run_name
+from .writer import AttemptWriter, RunWriter, create_run, refuse_run_name
 
 __all__ = [
     "FORMAT",
@@ -34,7 +34,6 @@ __all__ = [
     "create_run",
     "find_run",
     "list_runs",
-    "now",
     "open_run",
     "parse_reference",
     "refuse_run_name",

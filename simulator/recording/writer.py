@@ -9,29 +9,24 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from ..canonical import canonical_json, digest_bytes, digest_json, digest_text
+from ..clock import now
 from ..errors import InputError, RecordingError
 from ..model import Exchange, Reply, Response
 from ..prompt import Prompt, Templates
 from .lines import FORMAT, TEXT, Manifest, Seal, SealedFile
 
-__all__ = ["AttemptWriter", "RunWriter", "create_run", "now", "refuse_run_name"]
+__all__ = ["AttemptWriter", "RunWriter", "create_run", "refuse_run_name"]
 
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _RESERVED = {"last", "previous", "con", "prn", "aux", "nul"}
 _KEPT_INLINE = 200
 """Characters up to which a text among template values is written in place; a longer one is stored once."""
-
-
-def now() -> str:
-    """Return the time as UTC in ISO 8601 with milliseconds and Z."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class AttemptWriter:
