@@ -16,6 +16,7 @@ The modules, in reading order; each imports only from those above it.
     stages        what happens to a reply before the customer sees it
     lint          whether a scenario makes sense
     squad         questions of a SQuAD file, as scenarios
+    judged        a judge asked about labelled replies, each of its calls kept
     recording     every call of a run, one line each, never rewritten
     transcript    recorded calls read back into turns
     summary       counts of one attempt and of a run

@@ -6,6 +6,8 @@ replies that raise one, and balanced accuracy the mean of both labels' part that
 Read by its word, a checker is measured with ``none`` counted as supported, since nothing stops such a reply, and with
 ``unknown`` as a range: all of them wrong to all of them right. Read by its score, a reply counts as supported from the
 threshold on; rows without a score are left out.
+
+Intervals are of the bootstrap (Efron 1979): rows drawn again with replacement, 2.5 to 97.5 percent of what comes out.
 """
 
 from __future__ import annotations
@@ -15,21 +17,25 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from .errors import InputError
-from .evidence import Prepared, prepare, read_evidence
+from .evidence import Evidence, Prepared, prepare, read_evidence
 from .outcome import VerdictWord
 
 __all__ = [
+    "FIT_RULE",
+    "THRESHOLD",
     "Calibration",
     "Check",
     "Error",
+    "Fit",
     "Interval",
     "LabelledReply",
     "ScoreFigures",
@@ -37,9 +43,13 @@ __all__ = [
     "auroc",
     "best_threshold",
     "evidence_check",
+    "fit",
     "measure",
     "read_labels",
+    "row_evidence",
 ]
+
+_T = TypeVar("_T")
 
 THRESHOLD: Final = 0.5
 _PERCENT: Final = 0.95
@@ -73,13 +83,19 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WordFigures:
-    """A checker read by its word. Each figure from all unknowns wrong to all right; None: nothing to divide by."""
+    """A checker read by its word. Each figure from all unknowns wrong to all right; None: nothing to divide by.
+
+    The interval of such a range begins with that of its low end and ends with that of its high end.
+    """
 
     confusion: dict[str, dict[str, int]]
     """Label (supported, unsupported), then word, then how many."""
     precision: Interval
+    precision_95: Interval
     recall: Interval
+    recall_95: Interval
     balanced_accuracy: Interval
+    balanced_accuracy_95: Interval
     unknown: int
 
 
@@ -92,10 +108,11 @@ class ScoreFigures:
     confusion: dict[str, dict[str, int]]
     """Label (supported, unsupported), then reading (likewise), then how many."""
     precision: float | None
+    precision_95: Interval
     recall: float | None
+    recall_95: Interval
     balanced_accuracy: float | None
     balanced_accuracy_95: Interval
-    """Of the bootstrap: rows drawn again, 2.5 to 97.5 percent."""
     auroc: float | None
     auroc_95: Interval
 
@@ -193,9 +210,14 @@ def _problem(error: Exception) -> str:
 
 
 def evidence_check(row: LabelledReply) -> tuple[VerdictWord, float | None]:
-    """Return what the deterministic evidence says of a row; without a claim there is no score."""
-    evidence = read_evidence(row.reply, _prepared(row.document), said=[row.context] if row.context else [])
+    """Return what the deterministic evidence says of a row; without a claim the score is that of the threshold."""
+    evidence = row_evidence(row)
     return evidence.word, evidence.score
+
+
+def row_evidence(row: LabelledReply) -> Evidence:
+    """Return the reply of a row read against its document, the context taken as what the customer said."""
+    return read_evidence(row.reply, _prepared(row.document), said=[row.context] if row.context else [])
 
 
 @lru_cache(maxsize=64)
@@ -219,9 +241,12 @@ def measure(
     return Calibration(
         n=len(reads),
         supported=sum(row.supported for row in rows),
-        words=_by_word(reads),
+        words=_by_word(reads, resamples, seed),
         scores=_by_score(reads, threshold, resamples, seed),
-        sources={name: (_by_word(own), _by_score(own, threshold, resamples, seed)) for name, own in by_source.items()},
+        sources={
+            name: (_by_word(own, resamples, seed), _by_score(own, threshold, resamples, seed))
+            for name, own in by_source.items()
+        },
         left_out=left_out,
         left_out_balanced_accuracy=together,
         errors=tuple(_errors(reads, threshold)),
@@ -231,35 +256,48 @@ def measure(
 # By word.
 
 
-def _by_word(reads: Sequence[_Read]) -> WordFigures:
-    counts = Counter((read.row.supported, read.word) for read in reads)
+_Said = tuple[bool, VerdictWord]
+"""A label (supported) and a word."""
+
+
+def _by_word(reads: Sequence[_Read], resamples: int, seed: int) -> WordFigures:
+    said: list[_Said] = [(read.row.supported, read.word) for read in reads]
+    counts = Counter(said)
+    rates = _word_rates(counts)
+    drawn = [_word_rates(Counter(draw)) for draw in _draws(said, resamples, seed)]
+    precision_95, recall_95, balanced_95 = (_outer([draw[at] for draw in drawn]) for at in range(3))
     words: tuple[VerdictWord, ...] = ("supported", "unsupported", "unknown", "none")
-    bad, good = ({word: counts[label, word] for word in words} for label in (False, True))
     return WordFigures(
-        confusion={"supported": good, "unsupported": bad},
-        # An unknown is wrong where it is read as the other label.
-        precision=Interval(
-            low=_ratio(bad["unsupported"], bad["unsupported"] + good["unsupported"] + good["unknown"]),
-            high=_ratio(
-                bad["unsupported"] + bad["unknown"],
-                sum(bad[w] for w in ("unsupported", "unknown")) + good["unsupported"],
-            ),
-        ),
-        recall=Interval(
-            low=_ratio(bad["unsupported"], sum(bad.values())),
-            high=_ratio(bad["unsupported"] + bad["unknown"], sum(bad.values())),
-        ),
-        balanced_accuracy=Interval(
-            low=_mean(
-                _ratio(bad["unsupported"], sum(bad.values())),
-                _ratio(good["supported"] + good["none"], sum(good.values())),
-            ),
-            high=_mean(
-                _ratio(bad["unsupported"] + bad["unknown"], sum(bad.values())),
-                _ratio(sum(good.values()) - good["unsupported"], sum(good.values())),
-            ),
-        ),
-        unknown=bad["unknown"] + good["unknown"],
+        confusion={
+            name: {word: counts[label, word] for word in words}
+            for name, label in (("supported", True), ("unsupported", False))
+        },
+        precision=rates[0],
+        precision_95=precision_95,
+        recall=rates[1],
+        recall_95=recall_95,
+        balanced_accuracy=rates[2],
+        balanced_accuracy_95=balanced_95,
+        unknown=counts[True, "unknown"] + counts[False, "unknown"],
+    )
+
+
+def _word_rates(counts: Counter[_Said]) -> tuple[Interval, Interval, Interval]:
+    """Return precision, recall and balanced accuracy. An unknown is wrong where it is read as the other label."""
+    hit, missed = counts[False, "unsupported"], counts[False, "supported"] + counts[False, "none"]
+    alarm, passed = counts[True, "unsupported"], counts[True, "supported"] + counts[True, "none"]
+    bad, good = counts[False, "unknown"], counts[True, "unknown"]
+    precision = Interval(low=_ratio(hit, hit + alarm + good), high=_ratio(hit + bad, hit + bad + alarm))
+    recall = Interval(low=_ratio(hit, hit + missed + bad), high=_ratio(hit + bad, hit + missed + bad))
+    spared = Interval(low=_ratio(passed, passed + alarm + good), high=_ratio(passed + good, passed + alarm + good))
+    balanced = Interval(low=_mean(recall.low, spared.low), high=_mean(recall.high, spared.high))
+    return precision, recall, balanced
+
+
+def _outer(ranges: Sequence[Interval]) -> Interval:
+    """Return where the low ends begin and the high ends end, 2.5 percent left out on either side."""
+    return Interval(
+        low=_interval([each.low for each in ranges]).low, high=_interval([each.high for each in ranges]).high
     )
 
 
@@ -287,6 +325,9 @@ def _by_score(reads: Sequence[_Read], threshold: float, resamples: int, seed: in
         return None
     counts = Counter((label, score >= threshold) for label, score in pairs)
     drawn = list(_draws(pairs, resamples, seed))
+    precision, recall, balanced = _score_rates(pairs, threshold)
+    rates = [_score_rates(draw, threshold) for draw in drawn]
+    precision_95, recall_95, balanced_95 = (_interval([rate[at] for rate in rates]) for at in range(3))
     return ScoreFigures(
         n=len(pairs),
         threshold=threshold,
@@ -294,21 +335,28 @@ def _by_score(reads: Sequence[_Read], threshold: float, resamples: int, seed: in
             name: {"supported": counts[label, True], "unsupported": counts[label, False]}
             for name, label in (("supported", True), ("unsupported", False))
         },
-        precision=_ratio(counts[False, False], counts[False, False] + counts[True, False]),
-        recall=_ratio(counts[False, False], counts[False, False] + counts[False, True]),
-        balanced_accuracy=_balanced(pairs, threshold),
-        balanced_accuracy_95=_interval([_balanced(draw, threshold) for draw in drawn]),
+        precision=precision,
+        precision_95=precision_95,
+        recall=recall,
+        recall_95=recall_95,
+        balanced_accuracy=balanced,
+        balanced_accuracy_95=balanced_95,
         auroc=auroc(pairs),
         auroc_95=_interval([auroc(draw) for draw in drawn]),
     )
 
 
-def _balanced(pairs: Sequence[_Pair], threshold: float) -> float | None:
+def _score_rates(pairs: Sequence[_Pair], threshold: float) -> tuple[float | None, float | None, float | None]:
+    """Return precision, recall and balanced accuracy."""
     counts = Counter((label, score >= threshold) for label, score in pairs)
-    return _mean(
-        _ratio(counts[True, True], counts[True, True] + counts[True, False]),
-        _ratio(counts[False, False], counts[False, True] + counts[False, False]),
-    )
+    hit, missed = counts[False, False], counts[False, True]
+    alarm, passed = counts[True, False], counts[True, True]
+    recall = _ratio(hit, hit + missed)
+    return _ratio(hit, hit + alarm), recall, _mean(recall, _ratio(passed, passed + alarm))
+
+
+def _balanced(pairs: Sequence[_Pair], threshold: float) -> float | None:
+    return _score_rates(pairs, threshold)[2]
 
 
 def auroc(pairs: Sequence[tuple[bool, float]]) -> float | None:
@@ -329,10 +377,10 @@ def auroc(pairs: Sequence[tuple[bool, float]]) -> float | None:
     return (total - good * (good + 1) / 2) / (good * bad)
 
 
-def _draws(pairs: Sequence[_Pair], resamples: int, seed: int) -> Iterator[list[_Pair]]:
+def _draws(rows: Sequence[_T], resamples: int, seed: int) -> Iterator[list[_T]]:
     source = random.Random(seed)  # noqa: S311 - a bootstrap, not a secret
     for _ in range(resamples):
-        yield source.choices(pairs, k=len(pairs))
+        yield source.choices(rows, k=len(rows))
 
 
 def _interval(values: Sequence[float | None]) -> Interval:
@@ -371,6 +419,78 @@ def _leave_out(by_source: dict[str, list[_Read]], threshold: float) -> tuple[tup
         rows.append(LeftOut(source=name, n=len(own), threshold=cut, balanced_accuracy=_balanced(own, cut)))
         shifted += [(label, score - cut) for label, score in own]
     return tuple(rows), _balanced(shifted, 0.0)
+
+
+# Fitted.
+
+FIT_RULE: Final = (
+    "threshold: of the best balanced accuracy, of equals the nearest to 0.5; band: on either side of it as far as more "
+    "than a third of the scores from there to the threshold are on the wrong side, both labels weighing the same"
+)
+_DOUBTED: Final = Fraction(1, 3)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fit:
+    """What ``FIT_RULE`` finds."""
+
+    threshold: float
+    band: tuple[float, float] | None
+    """Both ends belong to it, and the threshold lies within; None where neither side has one."""
+    n: int
+    supported: int
+    undecided: int
+    """Of the scores that it was found on, how many lie in the band."""
+    decided_balanced_accuracy: float | None
+    """Of those outside of it."""
+
+
+def fit(pairs: Sequence[tuple[bool, float]]) -> Fit:
+    """Return threshold and unknown band for *pairs* of a label (supported) and a score, by ``FIT_RULE``.
+
+    Raises ``InputError`` where a label is missing.
+    """
+    good = sum(label for label, _ in pairs)
+    if not 0 < good < len(pairs):
+        raise InputError(
+            f"nothing to fit: {good} supported and {len(pairs) - good} unsupported rows have a grade; both are needed"
+        )
+    threshold = best_threshold(pairs)
+    below = [(score, label) for label, score in pairs if score < threshold]
+    above = [(score, not label) for label, score in pairs if score >= threshold]
+    weights = (Fraction(1, good), Fraction(1, len(pairs) - good))
+    low = _edge(sorted(below, reverse=True), wrong=weights[0], right=weights[1])
+    high = _edge(sorted(above), wrong=weights[1], right=weights[0])
+    band = None if low is None and high is None else (_or(low, threshold), _or(high, threshold))
+    decided = [pair for pair in pairs if band is None or not band[0] <= pair[1] <= band[1]]
+    return Fit(
+        threshold=threshold,
+        band=band,
+        n=len(pairs),
+        supported=good,
+        undecided=len(pairs) - len(decided),
+        decided_balanced_accuracy=_balanced(decided, threshold),
+    )
+
+
+def _edge(side: Sequence[tuple[float, bool]], *, wrong: Fraction, right: Fraction) -> float | None:
+    """Return the farthest score up to which more than ``_DOUBTED`` of *side*, nearest first, is wrong; None for none.
+
+    *side* has scores and whether each is on the wrong side; *wrong* and *right* are the weights of those. Equal scores
+    count together.
+    """
+    edge, amiss, whole = None, Fraction(0), Fraction(0)
+    for score, same in groupby(side, key=lambda each: each[0]):
+        for _, is_wrong in same:
+            amiss += wrong if is_wrong else 0
+            whole += wrong if is_wrong else right
+        if amiss > _DOUBTED * whole:
+            edge = score
+    return edge
+
+
+def _or(value: float | None, other: float) -> float:
+    return other if value is None else value
 
 
 # Errors.

@@ -59,6 +59,8 @@ class Verdict:
     """Why this word; for unknown one of a fixed set of beginnings, so that they can be counted."""
     spans: tuple[str, ...] = ()
     """The unsupported words, each a verbatim piece of the reply."""
+    score: float | None = None
+    """A judge's P(supported), 0 to 1; None where there is none or it cannot be read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

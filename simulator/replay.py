@@ -14,10 +14,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from .canonical import digest_json
-from .model import Model, Reply
+from .model import Exchange, Model
 from .prompt import Prompt, Templates
 from .recording import AttemptWriter, RunWriter
 from .scenario import Scenario, Turn
+from .stages.graded import JudgeCalibration
 from .stages.pipeline import ANSWER, REVIEW, CheckBy, Checked, Draft, OnUnsupported, Policy, Route, Stage
 
 __all__ = ["CHECKER_STAGES", "Event", "History", "Result", "Settings", "call_seed", "play"]
@@ -40,6 +41,7 @@ class Settings:
     overlap: bool
     """Whether the check of a turn may run beside the answer of the next. Original history only."""
     check: CheckBy = "evidence"
+    judge_calibration: JudgeCalibration | None = None
     on_unsupported: OnUnsupported = "suppress"
     route: Route = "tagged"
     control: bool = False
@@ -250,7 +252,9 @@ class _Attempt:
         return reviewed
 
     def _pass(self, draft: Draft, stages: Sequence[Stage], writer: AttemptWriter) -> Draft:
-        def ask(stage: str, repeat: int, prompt: Prompt, *, response_format: Mapping[str, Any] | None = None) -> Reply:
+        def ask(
+            stage: str, repeat: int, prompt: Prompt, *, response_format: Mapping[str, Any] | None = None
+        ) -> Exchange:
             return self._ask(writer, draft.number, stage, repeat, prompt, response_format)
 
         for stage in stages:
@@ -265,7 +269,7 @@ class _Attempt:
         repeat: int,
         prompt: Prompt,
         response_format: Mapping[str, Any] | None,
-    ) -> Reply:
+    ) -> Exchange:
         model = self._shared.checker if stage in CHECKER_STAGES else self._shared.answer
         seed = call_seed(self._shared.settings.seed, self._scenario.scenario, self._number, turn, stage, repeat)
         self._tell("call started", turn=turn, stage=stage)
@@ -273,7 +277,7 @@ class _Attempt:
         writer.call(turn=turn, stage=stage, repeat=repeat, exchange=exchange, prompt=prompt)
         tokens = exchange.reply.usage.completion_tokens or 0
         self._tell("call ended", turn=turn, stage=stage, tokens=tokens)
-        return exchange.reply
+        return exchange
 
     def _tell(
         self,
@@ -301,6 +305,7 @@ class _Attempt:
 def _policy(settings: Settings) -> Policy:
     return Policy(
         check=settings.check,
+        judge_calibration=settings.judge_calibration,
         on_unsupported=settings.on_unsupported,
         route=settings.route,
         control=settings.control,

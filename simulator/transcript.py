@@ -188,7 +188,8 @@ def _expectation(result: Mapping[str, Any]) -> ExpectationResult:
 def _verdict(read: Mapping[str, Any] | None) -> Verdict | None:
     if read is None:
         return None
-    return Verdict(word=read["word"], reason=read["reason"], spans=tuple(read["spans"]))
+    # Recordings made before there was a score have none.
+    return Verdict(word=read["word"], reason=read["reason"], spans=tuple(read["spans"]), score=read.get("score"))
 
 
 def _claims(result: Mapping[str, Any]) -> tuple[ClaimReading, ...]:

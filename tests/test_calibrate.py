@@ -15,6 +15,7 @@ from simulator.calibrate import (
     auroc,
     best_threshold,
     evidence_check,
+    fit,
     measure,
     read_labels,
 )
@@ -103,6 +104,20 @@ def test_the_words_of_a_checker_give_a_confusion_and_ranges() -> None:
     balanced = figures.words.balanced_accuracy
     assert (balanced.low, balanced.high) == (2 / 4, 3 / 4)
     assert [error.id for error in figures.errors] == ["d", "z"]
+
+
+def test_every_figure_has_an_interval() -> None:
+    """By word it reaches from the low end's to the high end's; by score it holds the figure; none stays none."""
+    rows = [row(str(at), supported=at % 2 > 0) for at in range(40)]
+    words: list[VerdictWord] = ["unsupported", "supported", "unknown", "none", "unsupported"]
+    figures = told({each.id: (words[at % 5], at % 7 / 7) for at, each in enumerate(rows)}, rows)
+    for name in ("precision", "recall", "balanced_accuracy"):
+        within, of_word = getattr(figures.words, f"{name}_95"), getattr(figures.words, name)
+        assert 0 <= within.low <= of_word.low < of_word.high <= within.high <= 1
+        assert getattr(figures.scores, f"{name}_95").low <= getattr(figures.scores, name)
+        assert getattr(figures.scores, f"{name}_95").high >= getattr(figures.scores, name)
+    nothing = told({"a": ("supported", 0.9)}, [row("a", supported=True)])
+    assert (nothing.words.precision_95.low, nothing.words.recall_95.high) == (None, None)
 
 
 def test_the_scores_of_a_checker_are_read_at_one_threshold() -> None:
@@ -202,6 +217,54 @@ def test_no_threshold_does_better_than_the_best(pairs: list[tuple[bool, float]])
         assert all(balanced(found) >= balanced(other) - 1e-9 for other in (0.1, 0.3, 0.5, 0.6, 0.9))
     else:
         assert found == 0.5
+
+
+@pytest.mark.parametrize(
+    ("bad", "good", "threshold", "band"),
+    [
+        ([0.1, 0.2, 0.3], [0.7, 0.8, 0.9], 0.5, None),
+        ([0.1, 0.2, 0.6], [0.55, 0.8, 0.9], 0.5, (0.5, 0.6)),
+        ([0.1, 0.2, 0.4, 0.6, 0.9], [0.3, 0.5, 0.7, 0.8, 0.9], 0.5, (0.3, 0.6)),
+        ([0.5, 0.5], [0.5, 0.5], 0.5, (0.5, 0.5)),
+    ],
+)
+def test_the_band_reaches_as_far_as_a_third_is_wrong(
+    bad: list[float], good: list[float], threshold: float, band: tuple[float, float] | None
+) -> None:
+    """It begins at the threshold, and each side has its own; without an error near the threshold there is none."""
+    found = fit([*((False, score) for score in bad), *((True, score) for score in good)])
+    assert found.threshold == pytest.approx(threshold)
+    assert found.band == (band if band is None else pytest.approx(band))
+    assert (found.n, found.supported) == (len(bad) + len(good), len(good))
+
+
+def test_both_labels_weigh_the_same_in_the_band() -> None:
+    """One unsupported row of two counts as much as five supported ones of ten."""
+    good = [*((True, 0.7) for _ in range(5)), *((True, 0.9) for _ in range(5))]
+    found = fit([(False, 0.1), (False, 0.7), *good])
+    assert (found.threshold, found.band) == (0.5, (0.5, 0.7))
+    assert (found.undecided, found.decided_balanced_accuracy) == (6, 1.0)
+
+
+@pytest.mark.parametrize("pairs", [[], [(True, 0.5)], [(False, 0.5), (False, 0.6)]])
+def test_one_label_alone_is_no_fit(pairs: list[tuple[bool, float]]) -> None:
+    """It is said how many rows of either label have a grade."""
+    with pytest.raises(InputError, match="nothing to fit"):
+        fit(pairs)
+
+
+@given(PAIRS)
+def test_a_band_holds_the_threshold_and_its_ends_are_scores(pairs: list[tuple[bool, float]]) -> None:
+    """The order of the rows is no matter, and what lies in the band is counted."""
+    if len({label for label, _ in pairs}) < 2:
+        return
+    found = fit(pairs)
+    assert found == fit(pairs[::-1])
+    low, high = found.band or (2.0, -2.0)
+    assert found.undecided == sum(low <= score <= high for _, score in pairs)
+    if found.band is not None:
+        assert low <= found.threshold <= high
+        assert {low, high} <= {found.threshold, *(score for _, score in pairs)}
 
 
 def test_the_evidence_checks_a_row() -> None:

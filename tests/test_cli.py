@@ -500,7 +500,7 @@ def test_the_version_is_printed_without_loading_what_commands_need(tmp_path: Pat
     assert heavy.isdisjoint(modules.split())
 
 
-@pytest.mark.parametrize("command", ["", "replay", "show", "diff", "lint", "new", "schema", "list"])
+@pytest.mark.parametrize("command", ["", "replay", "show", "diff", "lint", "new", "schema", "list", "calibrate"])
 def test_every_command_has_a_page_of_help(forks: Forks, tmp_path: Path, command: str) -> None:
     """It goes to stdout with status 0 and begins with how the command is called."""
     done = forks(tmp_path, *command.split(), "--help")

@@ -17,6 +17,7 @@ endpoint failed or the run is incomplete; 130 interrupted.
     linting      lint
     starting     new
     scoring      score
+    calibrating  calibrate
     importing    import
     schema       schema
     commands     the commands and their options

@@ -38,6 +38,107 @@ _STAGES = "Stages"
 _COMPARISON = "Comparison with an earlier run"
 
 
+# Options of replay and calibrate.
+
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="A model of the endpoint, or a GGUF file to embed; by default the only one there is.",
+        rich_help_panel=_MODEL,
+    ),
+]
+EndpointUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="OpenAI-compatible server, such as http://localhost:11434/v1; by default the embedded one.",
+        rich_help_panel=_MODEL,
+    ),
+]
+ApiKeyEnv = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Environment variable that holds the API key, if the server wants one.",
+        rich_help_panel=_MODEL,
+    ),
+]
+Temperature = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="How freely the next token is drawn, 0 for always the likeliest; not sent unless given.",
+        rich_help_panel=_MODEL,
+    ),
+]
+TopP = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Share of the probability that tokens are drawn from; not sent unless given.",
+        rich_help_panel=_MODEL,
+    ),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(min=1, help="Tokens of a reply at most; not sent unless given.", rich_help_panel=_MODEL),
+]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="K=V",
+        help="A further field of the request; V is JSON or a text. May be repeated.",
+        rich_help_panel=_MODEL,
+    ),
+]
+SendSeed = Annotated[
+    bool,
+    typer.Option("--seed-field/--no-seed-field", help="Whether calls carry a seed.", rich_help_panel=_SERVER),
+]
+MaxTokensField = Annotated[
+    Literal["max_tokens", "max_completion_tokens"],
+    typer.Option(help="What the server calls the limit of --max-tokens.", rich_help_panel=_SERVER),
+]
+ResponseFormat = Annotated[
+    Literal["json_schema", "none"],
+    typer.Option(help="Whether the check asks the server for a JSON schema.", rich_help_panel=_SERVER),
+]
+FoldSystem = Annotated[
+    bool,
+    typer.Option(
+        "--fold-system",
+        help="Put the system text into the first customer message, for a model without a system role.",
+        rich_help_panel=_SERVER,
+    ),
+]
+Timeout = Annotated[
+    float,
+    typer.Option(min=0.1, max=86_400, metavar="SECONDS", help="For one try of a call.", rich_help_panel=_SERVER),
+]
+Deadline = Annotated[
+    float,
+    typer.Option(
+        min=0.1,
+        max=86_400,
+        metavar="SECONDS",
+        help="For a call with all its tries and the waits between them.",
+        rich_help_panel=_SERVER,
+    ),
+]
+Tries = Annotated[int, typer.Option(min=1, max=20, help="Tries of one call at most.", rich_help_panel=_SERVER)]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=1024,
+        help="That the embedded server computes with; by default as many as there are cores.",
+        rich_help_panel=_SERVER,
+    ),
+]
+
+
 def _call(module: str, **options: Any) -> int:
     """Run the command that *module* holds; it returns the exit status."""
     try:
@@ -109,59 +210,13 @@ def replay(
             rich_help_panel=_RUN,
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="A model of the endpoint, or a GGUF file to embed; by default the only one there is.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
-    endpoint: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="OpenAI-compatible server, such as http://localhost:11434/v1; by default the embedded one.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
-    api_key_env: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Environment variable that holds the API key, if the server wants one.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = "SIMULATOR_API_KEY",
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            help="How freely the next token is drawn, 0 for always the likeliest; not sent unless given.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
-    top_p: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Share of the probability that tokens are drawn from; not sent unless given.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, help="Tokens of a reply at most; not sent unless given.", rich_help_panel=_MODEL),
-    ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="K=V",
-            help="A further field of the request; V is JSON or a text. May be repeated.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
+    model: ModelName = None,
+    endpoint: EndpointUrl = None,
+    api_key_env: ApiKeyEnv = "SIMULATOR_API_KEY",
+    temperature: Temperature = None,
+    top_p: TopP = None,
+    max_tokens: MaxTokens = None,
+    param: Param = None,
     checker_model: Annotated[
         str | None,
         typer.Option(
@@ -195,55 +250,27 @@ def replay(
         list[str] | None,
         typer.Option(metavar="K=V", help="As --param, for checks alone.", rich_help_panel=_CHECKER),
     ] = None,
-    send_seed: Annotated[
-        bool,
-        typer.Option("--seed-field/--no-seed-field", help="Whether calls carry a seed.", rich_help_panel=_SERVER),
-    ] = True,
-    max_tokens_field: Annotated[
-        Literal["max_tokens", "max_completion_tokens"],
-        typer.Option(help="What the server calls the limit of --max-tokens.", rich_help_panel=_SERVER),
-    ] = "max_tokens",
-    response_format: Annotated[
-        Literal["json_schema", "none"],
-        typer.Option(help="Whether the check asks the server for a JSON schema.", rich_help_panel=_SERVER),
-    ] = "json_schema",
-    fold_system: Annotated[
-        bool,
-        typer.Option(
-            "--fold-system",
-            help="Put the system text into the first customer message, for a model without a system role.",
-            rich_help_panel=_SERVER,
-        ),
-    ] = False,
-    timeout: Annotated[
-        float,
-        typer.Option(min=0.1, max=86_400, metavar="SECONDS", help="For one try of a call.", rich_help_panel=_SERVER),
-    ] = 120.0,
-    deadline: Annotated[
-        float,
-        typer.Option(
-            min=0.1,
-            max=86_400,
-            metavar="SECONDS",
-            help="For a call with all its tries and the waits between them.",
-            rich_help_panel=_SERVER,
-        ),
-    ] = 300.0,
-    tries: Annotated[int, typer.Option(min=1, max=20, help="Tries of one call at most.", rich_help_panel=_SERVER)] = 4,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=1024,
-            help="That the embedded server computes with; by default as many as there are cores.",
-            rich_help_panel=_SERVER,
-        ),
-    ] = None,
+    send_seed: SendSeed = True,
+    max_tokens_field: MaxTokensField = "max_tokens",
+    response_format: ResponseFormat = "json_schema",
+    fold_system: FoldSystem = False,
+    timeout: Timeout = 120.0,
+    deadline: Deadline = 300.0,
+    tries: Tries = 4,
+    threads: Threads = None,
     check: Annotated[
         Literal["evidence", "judge", "both"] | None,
         typer.Option(
             help="What reads a reply against the document: rules without a model, a judge, or both; by default "
             "evidence, and both where a checker is named.",
+            rich_help_panel=_STAGES,
+        ),
+    ] = None,
+    judge_calibration: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What the judge's P(supported) comes to, a file of `calibrate --fit`; by default its word counts.",
             rich_help_panel=_STAGES,
         ),
     ] = None,
@@ -390,6 +417,62 @@ def score(
 ) -> int:
     """Count refusals, quotes and reference answers of a run, and list the answers that no quote carries."""
     return _call("scoring", **locals())
+
+
+@app.command()
+def calibrate(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Labelled replies, JSONL with document, context, reply and supported."),
+    ],
+    check: Annotated[
+        Literal["evidence", "judge", "both"],
+        typer.Option(help="What is measured: rules without a model, a judge, or both together."),
+    ] = "evidence",
+    calls: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where the judge's calls are kept; a row that has its call is not asked again."
+        ),
+    ] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write here what the judge's P(supported) comes to, as these rows show it."),
+    ] = None,
+    judge_calibration: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Measure the judge with this file of an earlier --fit."),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Score from which a reply counts as supported; by default 0.5, or the judge's fitted one.",
+        ),
+    ] = None,
+    worst: Annotated[int, typer.Option(metavar="N", min=0, help="Errors listed at most, the worst first.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, max=2**53, help="Of the bootstrap, and of the judge's calls.")] = 0,
+    model: ModelName = None,
+    endpoint: EndpointUrl = None,
+    api_key_env: ApiKeyEnv = "SIMULATOR_API_KEY",
+    temperature: Temperature = None,
+    top_p: TopP = None,
+    max_tokens: MaxTokens = None,
+    param: Param = None,
+    send_seed: SendSeed = True,
+    max_tokens_field: MaxTokensField = "max_tokens",
+    response_format: ResponseFormat = "json_schema",
+    fold_system: FoldSystem = False,
+    timeout: Timeout = 120.0,
+    deadline: Deadline = 300.0,
+    tries: Tries = 4,
+    threads: Threads = None,
+    templates: Templates = None,
+    json: Json = False,
+) -> int:
+    """Measure a checker on labelled replies: its errors, its figures, and how far these can be trusted."""
+    return _call("calibrating", **locals())
 
 
 import_ = typer.Typer(name="import", help="Make scenarios from the files of a benchmark.")

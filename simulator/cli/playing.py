@@ -19,7 +19,7 @@ from ..clock import now
 from ..diff import COUNTS_ONLY, RunDiff, diff_runs
 from ..errors import IncompleteError, InputError, RecordingError
 from ..model import Limits, Sampling
-from ..prompt import Templates, load_templates
+from ..prompt import Templates, load_templates, template_names
 from ..recording import (
     FORMAT,
     Manifest,
@@ -35,6 +35,7 @@ from ..recording import (
 from ..replay import Result, Settings, play
 from ..report import render_summary
 from ..scenario import Scenario, read_scenario, select, yaml_bytes
+from ..stages.graded import GRADED_FIELDS, JudgeCalibration, read_calibration
 from ..stages.pipeline import CHECKS, CheckBy, rehearse
 from ..summary import summarise_run
 from ..transcript import Transcript, read_transcripts
@@ -62,15 +63,33 @@ def run(**options: Any) -> int:
         rehearse(scenario, templates)
     if options["run"] is not None:
         refuse_run_name(options["recordings"], options["run"])
+    calibration = _judge_calibration(options, scenarios, templates)
     earlier = _earlier_attempts(options, list(snapshots))
     with ExitStack() as stack:
         models = _open_models(stack, options)
-        settings = _settings(options, models)
+        settings = _settings(options, models, calibration)
         manifest = _manifest(options, settings, models, snapshots, templates)
         writer = create_run(options["recordings"], manifest, snapshots, templates)
-        _announce(manifest, models)
+        _announce(manifest, models, calibration)
         result = _play(writer, scenarios, templates, models, settings)
     return _report(open_run(writer.folder), result, earlier, options)
+
+
+def _judge_calibration(
+    options: Mapping[str, Any], scenarios: Sequence[Scenario], templates: Templates
+) -> JudgeCalibration | None:
+    """Return what --judge-calibration names. Raises ``InputError`` where it is not for the judge that will be asked."""
+    path: Path | None = options["judge_calibration"]
+    if path is None:
+        return None
+    if _check(options) == "evidence":
+        raise InputError("--judge-calibration: no judge is asked; write --check judge or --check both")
+    calibration = read_calibration(path)
+    for scenario in scenarios:
+        name = template_names(scenario)["check"]
+        if digest_text(templates.sources[name]) != calibration.template_sha256:
+            raise InputError(f"{path}: it was fitted with another check template than {name} as it is; fit again")
+    return calibration
 
 
 def _open_models(stack: ExitStack, options: Mapping[str, Any]) -> Models:
@@ -107,22 +126,26 @@ def _endpoint_of_checker(options: Mapping[str, Any]) -> str | None:
 
 
 def _sampling(options: Mapping[str, Any], prefix: str) -> Sampling:
+    params = read_params(options[f"{prefix}param"], f"--{prefix.replace('_', '-')}param")
+    if prefix and options["judge_calibration"] is not None:
+        params = {**GRADED_FIELDS, **params}
     return Sampling(
         temperature=options[f"{prefix}temperature"],
         top_p=options[f"{prefix}top_p"],
         max_tokens=options[f"{prefix}max_tokens"],
-        params=read_params(options[f"{prefix}param"], f"--{prefix.replace('_', '-')}param"),
+        params=params,
     )
 
 
-def _settings(options: Mapping[str, Any], models: Models) -> Settings:
+def _settings(options: Mapping[str, Any], models: Models, calibration: JudgeCalibration | None) -> Settings:
     drawn = secrets.randbelow(2**31)
     return Settings(
         attempts=options["attempts"],
         seed=drawn if options["seed"] is None else options["seed"],
         concurrency=models.concurrency,
         overlap=models.overlap,
-        check=options["check"] or _default_check(options),
+        check=_check(options),
+        judge_calibration=calibration,
         control=options["control"],
         on_unsupported=options["on_unsupported"],
         route=options["route"],
@@ -130,9 +153,10 @@ def _settings(options: Mapping[str, Any], models: Models) -> Settings:
     )
 
 
-def _default_check(options: Mapping[str, Any]) -> CheckBy:
-    """Return evidence, and both where somebody went to the length of naming a checker."""
-    return "both" if options["checker_model"] or options["checker_endpoint"] else "evidence"
+def _check(options: Mapping[str, Any]) -> CheckBy:
+    """Return --check; by default evidence, and both where somebody went to the length of naming a checker."""
+    named = options["checker_model"] or options["checker_endpoint"]
+    return options["check"] or ("both" if named else "evidence")
 
 
 _RECORDED = ("max_tokens_field", "fold_system", "send_seed", "response_format", "timeout", "deadline", "tries")
@@ -166,12 +190,15 @@ def _manifest(
     )
 
 
-def _announce(manifest: Manifest, models: Models) -> None:
+def _announce(manifest: Manifest, models: Models, calibration: JudgeCalibration | None) -> None:
     plural = "s" if manifest.attempts > 1 else ""
     what = f"{manifest.attempts} attempt{plural} of {', '.join(manifest.scenarios)}"
     tell(f"run {manifest.run}: {what}, seed {manifest.seed}")
     if models.tiny:
         tell(models.tiny)
+    judge = models.checker.endpoint.model
+    if calibration is not None and calibration.model != judge:
+        tell(f"--judge-calibration was fitted for {calibration.model}, and the judge here is {judge}")
 
 
 def _play(

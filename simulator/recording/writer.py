@@ -248,7 +248,7 @@ def _snapshot(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def _pretty(value: BaseModel) -> bytes:
     """Return *value* as JSON for people, in ASCII: half a character from a server is no UTF-8."""
-    return json.dumps(value.model_dump(), indent=2, sort_keys=True).encode() + b"\n"
+    return json.dumps(value.model_dump(), indent=2).encode() + b"\n"
 
 
 def _write_atomically(path: Path, data: bytes) -> None:

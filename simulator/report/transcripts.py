@@ -68,6 +68,8 @@ def _checks(turn: TurnReading) -> Iterator[Field]:
     if turn.evidence is not None and turn.judge is not None:
         yield "evidence alone", styled(turn.evidence.word, turn.evidence.word)
         yield "judge alone", styled(_detailed(turn.judge.word, turn.judge.reason), turn.judge.word)
+    if turn.judge is not None and turn.judge.score is not None:
+        yield "P(supported)", line(f"{turn.judge.score:.2f} by the judge")
     if turn.control is not None:
         yield "control", styled(_detailed(turn.control.word, turn.control.reason), turn.control.word)
 

@@ -13,28 +13,37 @@ Hard is a quantity that stands in no passage with that unit, and a negation that
 weigh. What the evidence cannot know is whose a statement is and whether other words say the same, and that is the
 judge's. Where the two differ, both stand in the recording for a reviewer.
 
+Where the judge's answer gives its P(supported) and a calibration says what that comes to, this is the judge's word.
+
 An answer that comes with a quote is read against its quote, which must stand in a passage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
 from ..evidence import ClaimReading, Evidence, Prepared, find_quote, prepare, read_evidence, read_quoted
-from ..model import Reply
+from ..model import Exchange
 from ..outcome import Verdict, VerdictWord
 from ..scenario import Passage, Scenario
 from .form import read_form
+from .graded import JudgeCalibration, read_grade
 from .rules import body
-from .verdict import read_verdict
+from .verdict import UnknownReason, holds_verdict, read_verdict, words_shown
 
-__all__ = ["CheckBy", "combine", "evidence_verdict", "judge_verdict", "read_reply"]
+__all__ = ["CheckBy", "ask_judge", "combine", "combined_score", "evidence_verdict", "judge_verdict", "read_reply"]
 
 CheckBy = Literal["evidence", "judge", "both"]
 
 _HARD = frozenset({"quantity", "negation"})
+_HARD_SCORE = 0.2
+"""What a reply with a hard failure scores at most, as its claim does."""
+
+_OF_THE_WORDS_NAMED: tuple[UnknownReason, ...] = ("words not in the reply", "no words named", "contradiction")
+"""Why an answer can be unknown although it holds one verdict, whose grade can be trusted."""
 
 
 def read_reply(text: str, scenario: Scenario, passages: Sequence[Passage], said: Sequence[str]) -> Evidence | Verdict:
@@ -88,11 +97,51 @@ def _why(claim: ClaimReading) -> str:
     return f"{claim.rule}: {claim.detail}"
 
 
-def judge_verdict(judged: Reply, *, shown: str, text: str) -> Verdict:
+def ask_judge(
+    send: Callable[[int], Exchange], *, shown: str, text: str, calibration: JudgeCalibration | None = None
+) -> Verdict:
+    """Return the judge's verdict about *shown* of the reply *text*; where its answer says nothing, ask afresh once.
+
+    *send* asks for the first (0) or the fresh (1) answer. Without a calibration the word is that of the last answer and
+    the score the first one that could be read.
+    """
+    first = judge_verdict(send(0), shown=shown, text=text, calibration=calibration)
+    if first.word != "unknown" or (calibration is not None and first.score is not None):
+        return first
+    fresh = judge_verdict(send(1), shown=shown, text=text, calibration=calibration)
+    return fresh if first.score is None else replace(fresh, score=first.score)
+
+
+def judge_verdict(judged: Exchange, *, shown: str, text: str, calibration: JudgeCalibration | None = None) -> Verdict:
     """Return the verdict that *judged*, the judge's answer about *shown* of the reply *text*, comes to."""
-    if judged.text is None:
-        return Verdict(word="unknown", reason=f"{judged.outcome}: {judged.detail}")
-    return read_verdict(judged.text, shown=shown, reply=text, truncated=judged.outcome == "truncated")
+    reply = judged.reply
+    if reply.text is None:
+        return Verdict(word="unknown", reason=f"{reply.outcome}: {reply.detail}")
+    plain = read_verdict(reply.text, shown=shown, reply=text, truncated=reply.outcome == "truncated")
+    grade = _grade(judged, plain, text)
+    if grade is None or calibration is None:
+        return replace(plain, score=grade)
+    return _by_grade(plain, grade, calibration, words_shown(shown, text))
+
+
+def _grade(judged: Exchange, plain: Verdict, text: str) -> float | None:
+    """Return the grade of an answer that holds one verdict, about a reply that holds none."""
+    holds_one = plain.word != "unknown" or plain.reason.startswith(_OF_THE_WORDS_NAMED)
+    if judged.response is None or not holds_one or holds_verdict(text):
+        return None
+    return read_grade(judged.response.body)
+
+
+def _by_grade(plain: Verdict, grade: float, calibration: JudgeCalibration, whole: tuple[str, ...]) -> Verdict:
+    """Return what *grade* comes to; of a reply whose unsupported words were not named, all sentences are: *whole*."""
+    word = calibration.word(grade)
+    said = f"P(supported) {grade:.2f}"
+    if word == "unknown" and calibration.band is not None:
+        low, high = calibration.band
+        return Verdict(word=word, reason=f"undecided: {said} lies within {low:.2f} to {high:.2f}", score=grade)
+    other = "" if plain.word == word else f"; its plain word is {plain.word}"
+    reason = f"{said}, supported from {calibration.threshold:.2f} on{other}"
+    return Verdict(word=word, reason=reason, spans=(plain.spans or whole) if word == "unsupported" else (), score=grade)
 
 
 def combine(read: Evidence | Verdict, judge: Verdict) -> Verdict:
@@ -102,7 +151,27 @@ def combine(read: Evidence | Verdict, judge: Verdict) -> Verdict:
         return evidence
     if judge.word in {evidence.word, "none"}:
         return judge
-    return Verdict(word=judge.word, reason=_both(evidence.word, judge), spans=judge.spans)
+    return replace(judge, reason=_both(evidence.word, judge))
+
+
+def combined_score(read: Evidence, judge: Verdict, *, threshold: float = 0.5) -> float:
+    """Return the score of both, 0 (unsupported) to 1 (supported): the mean of the evidence's score and the judge's.
+
+    The judge's is its P(supported), stretched on either side so that *threshold* comes to lie at 0.5; without a grade 1
+    or 0 by its word. Where that is unknown, or no claim was made, the evidence's score counts alone. A hard failure of
+    the evidence caps the whole at 0.2.
+    """
+    judged = _judge_score(judge, threshold)
+    score = read.score if judged is None or read.word == "none" else (read.score + judged) / 2
+    return min(score, _HARD_SCORE) if _is_hard(read) else score
+
+
+def _judge_score(judge: Verdict, threshold: float) -> float | None:
+    if judge.score is None:
+        return {"supported": 1.0, "unsupported": 0.0}.get(judge.word)
+    if judge.score < threshold:
+        return judge.score / threshold / 2
+    return 1 - (1 - judge.score) / (1 - threshold) / 2 if threshold < 1 else 1.0
 
 
 def _is_hard(read: Evidence | Verdict) -> bool:

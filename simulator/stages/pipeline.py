@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from ..evidence import ClaimReading, Evidence
-from ..model import Reply
+from ..model import Exchange, Reply
 from ..outcome import Decision, ExpectationResult, RuleResult, Verdict
 from ..prompt import Prompt, Templates, answer_prompt, check_prompt, rewrite_prompt
 from ..scenario import Passage, Scenario, Turn
 from .act import rewrite_failures, suppress
-from .check import CheckBy, combine, evidence_verdict, judge_verdict, read_reply
+from .check import CheckBy, ask_judge, combine, evidence_verdict, read_reply
 from .expectation import read_expectation
+from .graded import JudgeCalibration
 from .recall import read_recall
 from .rules import read_rules
 from .sources import admit
@@ -50,8 +51,8 @@ class Ask(Protocol):
 
     def __call__(
         self, stage: str, repeat: int, prompt: Prompt, *, response_format: Mapping[str, Any] | None = None
-    ) -> Reply:
-        """Return the reply, whatever became of the call."""
+    ) -> Exchange:
+        """Return what became of the call, whatever that is."""
         ...
 
 
@@ -60,6 +61,8 @@ class Policy:
     """What is done with replies: the settings that the stages follow."""
 
     check: CheckBy = "evidence"
+    judge_calibration: JudgeCalibration | None = None
+    """What the judge's P(supported) comes to; None: its plain word counts."""
     on_unsupported: OnUnsupported = "suppress"
     route: Route = "tagged"
     control: bool = False
@@ -155,7 +158,7 @@ def answer(draft: Draft, ask: Ask) -> Draft:
     if draft.decision is not None:
         return draft
     prompt = answer_prompt(draft.templates, draft.scenario, draft.passages, draft.history, draft.turn.say)
-    return replace(draft, reply=ask("answer", 0, prompt, response_format=_reply_format(draft.scenario)))
+    return replace(draft, reply=ask("answer", 0, prompt, response_format=_reply_format(draft.scenario)).reply)
 
 
 def _reply_format(scenario: Scenario) -> Mapping[str, Any] | None:
@@ -206,15 +209,16 @@ def _check(draft: Draft, ask: Ask, stage: str, text: str) -> Checked:
 
 
 def _judge(draft: Draft, ask: Ask, stage: str, text: str) -> Verdict:
-    """Ask the judge about *text*; where its answer says nothing, ask afresh once."""
+    """Ask the judge about *text*."""
     shown = shown_text(text, draft.scenario)
     if not shown:
         return Verdict(word="none", reason="the reply makes no claim that could be judged")
     prompt = check_prompt(draft.templates, draft.scenario, draft.passages, draft.turn.say, shown)
-    first = judge_verdict(ask(stage, 0, prompt, response_format=response_format()), shown=shown, text=text)
-    if first.word != "unknown":
-        return first
-    return judge_verdict(ask(stage, 1, prompt, response_format=response_format()), shown=shown, text=text)
+
+    def send(repeat: int) -> Exchange:
+        return ask(stage, repeat, prompt, response_format=response_format())
+
+    return ask_judge(send, shown=shown, text=text, calibration=draft.policy.judge_calibration)
 
 
 def act(draft: Draft, ask: Ask) -> Draft:
@@ -255,7 +259,7 @@ def _rewrite(draft: Draft, ask: Ask) -> Draft:
     prompt = rewrite_prompt(
         draft.templates, draft.scenario, draft.passages, draft.turn.say, draft.text, draft.verdict.spans
     )
-    rewritten = ask("rewrite", 0, prompt)
+    rewritten = ask("rewrite", 0, prompt).reply
     if rewritten.text is None or rewritten.outcome != "reply":
         what = "was cut off" if rewritten.outcome == "truncated" else f"{rewritten.outcome}: {rewritten.detail}"
         return _suppressed(draft, f"{_words(draft)}; rewrite not accepted: it {what}")

@@ -27,9 +27,11 @@ __all__ = [
     "VERDICT_WORDS",
     "Meaning",
     "UnknownReason",
+    "holds_verdict",
     "read_verdict",
     "response_format",
     "shown_text",
+    "words_shown",
 ]
 
 Meaning = Literal["supported", "unsupported"]
@@ -43,6 +45,7 @@ UnknownReason = Literal[
     "words not in the reply",
     "no words named",
     "contradiction",
+    "undecided",
 ]
 UNKNOWN_REASONS: Final[tuple[UnknownReason, ...]] = get_args(UnknownReason)
 """How the reason of an unknown verdict begins, where the judge answered."""
@@ -133,6 +136,17 @@ def read_verdict(
 
 def _unknown(reason: UnknownReason, detail: str) -> Verdict:
     return Verdict(word="unknown", reason=f"{reason}: {detail}")
+
+
+def holds_verdict(reply: str) -> bool:
+    """Whether *reply* itself holds what could be taken for a verdict."""
+    return bool(_planted(reply))
+
+
+def words_shown(shown: str, reply: str) -> tuple[str, ...]:
+    """Return all sentences of *shown*, which is what was shown of *reply*, as *reply* spells them."""
+    pieces = (piece for part in sentences(shown) for piece in _own_words(part.text, shown, reply))
+    return tuple(dict.fromkeys(pieces))
 
 
 def _planted(reply: str) -> tuple[object, ...]:
