@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -87,7 +87,8 @@ def open_models(stack: ExitStack, answer: Options, checker: Options, behaviour: 
     conversations = load.concurrency or (_EMBEDDED_CONVERSATIONS if embeds else _REMOTE_CONVERSATIONS)
     place = _place(stack, answer, conversations, load.threads)
     checker_place = place if _same(answer, checker) else _place(stack, checker, conversations, load.threads)
-    model = _model(stack, place, answer, behaviour, conversations)
+    tiny = embeds and answer.model is None
+    model = _model(stack, place, _brief(answer) if tiny else answer, behaviour, conversations)
     checking = _model(stack, checker_place, checker, behaviour, conversations)
     return Models(
         answer=model,
@@ -95,7 +96,7 @@ def open_models(stack: ExitStack, answer: Options, checker: Options, behaviour: 
         facts={"answer": _facts(place, model), "checker": _facts(checker_place, checking)},
         concurrency=conversations,
         overlap=not (place.embedded or checker_place.embedded),
-        tiny=_TINY if embeds and answer.model is None else "",
+        tiny=_TINY if tiny else "",
     )
 
 
@@ -104,7 +105,19 @@ _CONTEXT = 8192
 _LIMIT = 512
 _TINY_LIMIT = 192
 """Tokens of a reply where the request sets no limit. The default model rambles on, and a run of it shall stay short."""
-_TINY = "The embedded default has 135 million parameters: it shows how everything works, and does not answer well."
+_TINY = (
+    "The embedded default has 135 million parameters: it shows how everything works, and does not answer well. "
+    "Its replies end at the first blank line."
+)
+
+
+def _brief(options: Options) -> Options:
+    """Return *options* with replies ended at a blank line, unless they say where to stop.
+
+    The default model does not come to an end by itself, and a reply that the token limit cuts off cannot be judged.
+    """
+    params = {"stop": ["\n\n"], **options.sampling.params}
+    return replace(options, sampling=replace(options.sampling, params=params))
 
 
 def _same(answer: Options, checker: Options) -> bool:

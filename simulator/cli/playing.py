@@ -172,8 +172,8 @@ def _manifest(
     recorded = {
         **asdict(settings),
         **{name: options[name] for name in _RECORDED},
-        "answer": asdict(_sampling(options, "")),
-        "checker": asdict(_sampling(options, "checker_")),
+        "answer": asdict(models.answer.sampling),
+        "checker": asdict(models.checker.sampling),
     }
     return Manifest(
         format=FORMAT,
