@@ -632,6 +632,7 @@ BAD = [
     ("show first:library#1 --turn one", "'--turn'"),
     ("show first:library#1 --request answer", "name one scenario and one turn"),
     ("show first --request answer", "name one scenario and one turn"),
+    ("diff first:library#1 museum:museum#1 --fail-on regression", "no turn of A and B could be compared"),
     ("show first:library#1 --turn 1 --request rewrite", "turn 1 made no rewrite call; it made answer, check"),
     ("show first:library#1 --turn 1 --request check --repeat 3", "turn 1 made no check call 3; it made answer, check"),
     ("show first:library#1 --turn 1 --request nope", "'--request'"),

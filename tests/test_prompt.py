@@ -52,20 +52,20 @@ def test_the_shipped_system_message_byte_for_byte() -> None:
     script = scenario()
     (system, _) = answer_prompt(shipped(script), script, script.passages, [], "How long?").messages
     assert system.content == (
-        "You are the support assistant for Riverside Library. A customer writes to you. Read the PARK INFORMATION and "
+        "You are the support assistant for Riverside Library. A customer writes to you. Read the INFORMATION and "
         "answer the customer's last message from it in one or two plain sentences.\n"
         "\n"
-        "What you say about the park must stand in the PARK INFORMATION. Where it is silent about what the customer "
+        "What you state as a fact must stand in the INFORMATION. Where it is silent about what the customer "
         "asks, tell the customer so: It does not say.\n"
         "What the customer told you in this conversation may be repeated back.\n"
         "Use at most 40 words and no lists.\n"
         "\n"
-        "PARK INFORMATION\n"
+        "INFORMATION\n"
         "\n"
         "[lending]\n"
         "A book may be kept for 21 days.\n"
         "\n"
-        "END OF PARK INFORMATION\n"
+        "END OF INFORMATION\n"
         "\n"
         "Answer the question first. Then start a new line and write this closing line on it, in every reply: Ref: RL-1"
     )

@@ -18,13 +18,24 @@ __all__ = ["run"]
 def run(**options: Any) -> int:
     """Print the diff, and return the exit status."""
     diff = _diff(options)
+    status = _status(diff) if options["fail_on"] else 0
     if options["json"]:
         print_json(_only(diff.to_json(), options["only"]))
     elif isinstance(diff, AttemptDiff):
         print_page(render_attempt_diff(diff, only=_kinds(options["only"])))
     else:
         print_page(render_run_diff(diff, only=_kinds(options["only"])))
-    return 1 if options["fail_on"] and diff.regressions else 0
+    return status
+
+
+def _status(diff: AttemptDiff | RunDiff) -> int:
+    """Return 1 for a regression. Where no turn could be compared there is nothing to pass on, which is an error."""
+    compared = [*diff.turns, *(diff.unchanged if isinstance(diff, AttemptDiff) else ())]
+    if not compared:
+        raise InputError(
+            f"--fail-on: no turn of A and B could be compared: {'; '.join(diff.problems) or 'none is there'}"
+        )
+    return 1 if diff.regressions else 0
 
 
 def _kinds(only: str | None) -> Sequence[Any]:

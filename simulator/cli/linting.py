@@ -7,15 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.text import Text
-
 from ..errors import ScenarioError, TemplateError
 from ..lint import Finding, lint
 from ..prompt import load_templates
-from ..report import visible
 from ..scenario import load_scenario, load_suites, select
 from ..stages.pipeline import rehearse
-from .output import print_json, print_page
+from .output import print_json, print_lines
 from .places import scenario_folder, template_folders
 
 __all__ = ["run"]
@@ -36,7 +33,7 @@ def run(**options: Any) -> int:
         counted = ((len(paths), "scenario"), (errors, "error"), (len(findings) - errors, "warning"))
         read, *found = (f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in counted)
         total = f"{read}: {', '.join(found)}"
-        print_page(*(Text(visible(str(finding)), no_wrap=True, overflow="ignore") for finding in findings), Text(total))
+        print_lines(*map(str, findings), total)
     return _WRONG if errors else 0
 
 

@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 
 from .streams import escaped, write
 
-__all__ = ["print_json", "print_page"]
+__all__ = ["print_json", "print_lines", "print_page"]
 
 
 def print_page(*parts: RenderableType) -> None:
@@ -24,3 +24,8 @@ def print_page(*parts: RenderableType) -> None:
 def print_json(value: Any) -> None:
     """Print *value* as indented JSON in which everything that a terminal would not show as text is escaped."""
     write(escaped(json.dumps(value, indent=2, ensure_ascii=False)) + "\n")
+
+
+def print_lines(*lines: str) -> None:
+    """Print *lines* as they are, however wide the screen: each is one for a program that reads them."""
+    write("".join(f"{escaped(line)}\n" for line in lines))

@@ -16,9 +16,7 @@ from .wording import plural, sum_up
 
 __all__ = ["COUNTS_ONLY", "Pair", "RunDiff", "Side", "Tally", "TurnCounts", "diff_runs"]
 
-COUNTS_ONLY = (
-    "These are counts and claim no significance: whether a difference is more than sampling is for compare to say."
-)
+COUNTS_ONLY = "These are counts and claim no significance: a difference may be sampling alone."
 
 _MOST_REPLIES = 20
 """Different replies of a side that are paired; the pairs grow with its square."""
