@@ -23,12 +23,12 @@ from ..calibrate import (
 )
 from ..errors import InputError
 from ..judged import SCENARIO, CallFile, JudgeFacts, Opened, RowJudge
-from ..model import Limits, Sampling
+from ..model import Sampling
 from ..outcome import VerdictWord
 from ..prompt import load_templates
 from ..report import render_calibration
 from ..stages.graded import CALIBRATION_FORMAT, GRADED_FIELDS, JudgeCalibration, read_calibration
-from .models import Behaviour, Load, Options, open_models, read_params
+from .models import Load, Options, open_models, read_behaviour, read_params
 from .output import print_json, print_page
 from .places import template_folders
 from .streams import tell
@@ -129,14 +129,6 @@ def _sampling(options: Mapping[str, Any]) -> Sampling:
 
 
 def _open(stack: ExitStack, options: Mapping[str, Any]) -> Opened:
-    limits = Limits(try_seconds=options["timeout"], deadline_seconds=options["deadline"], tries=options["tries"])
-    behaviour = Behaviour(
-        max_tokens_field=options["max_tokens_field"],
-        fold_system=options["fold_system"],
-        send_seed=options["send_seed"],
-        response_format=options["response_format"],
-        limits=limits,
-    )
     role = Options(
         prefix="",
         model=options["model"],
@@ -144,7 +136,7 @@ def _open(stack: ExitStack, options: Mapping[str, Any]) -> Opened:
         api_key_env=options["api_key_env"],
         sampling=_sampling(options),
     )
-    models = open_models(stack, role, role, behaviour, Load(concurrency=1, threads=options["threads"]))
+    models = open_models(stack, role, role, read_behaviour(options), Load(concurrency=1, threads=options["threads"]))
     if models.tiny:
         tell(models.tiny)
     return Opened(model=models.checker, server=models.facts["checker"])

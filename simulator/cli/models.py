@@ -13,7 +13,7 @@ from ..embedded import EmbeddedServer, find_model
 from ..errors import InputError
 from ..model import Endpoint, Limits, Model, Sampling, api_key_from_env, list_models
 
-__all__ = ["Behaviour", "Load", "Models", "Options", "open_models", "read_params"]
+__all__ = ["Behaviour", "Load", "Models", "Options", "open_models", "read_behaviour", "read_params"]
 
 _EMBEDDED_CONVERSATIONS = 2
 _REMOTE_CONVERSATIONS = 4
@@ -183,6 +183,17 @@ def _model(stack: ExitStack, place: _Place, options: Options, behaviour: Behavio
 def _facts(place: _Place, model: Model) -> Mapping[str, Any]:
     """Return what is recorded of a server: for one of our own what we know, for another what it says."""
     return place.facts if place.embedded else {**place.facts, **model.facts(), "model": place.model}
+
+
+def read_behaviour(options: Mapping[str, Any]) -> Behaviour:
+    """Return what the options of a command say of the servers it asks."""
+    return Behaviour(
+        max_tokens_field=options["max_tokens_field"],
+        fold_system=options["fold_system"],
+        send_seed=options["send_seed"],
+        response_format=options["response_format"],
+        limits=Limits(try_seconds=options["timeout"], deadline_seconds=options["deadline"], tries=options["tries"]),
+    )
 
 
 def read_params(pairs: Sequence[str] | None, option: str) -> dict[str, Any]:

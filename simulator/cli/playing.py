@@ -18,7 +18,7 @@ from ..canonical import digest_bytes, digest_text
 from ..clock import now
 from ..diff import COUNTS_ONLY, RunDiff, diff_runs
 from ..errors import IncompleteError, InputError, RecordingError
-from ..model import Limits, Sampling
+from ..model import Sampling
 from ..prompt import Templates, load_templates, template_names
 from ..recording import (
     FORMAT,
@@ -39,7 +39,7 @@ from ..stages.graded import GRADED_FIELDS, JudgeCalibration, read_calibration
 from ..stages.pipeline import CHECKS, CheckBy, rehearse
 from ..summary import summarise_run
 from ..transcript import Transcript, read_transcripts
-from .models import Behaviour, Load, Models, Options, open_models, read_params
+from .models import Load, Models, Options, open_models, read_behaviour, read_params
 from .output import print_json, print_page
 from .places import RECORDINGS, scenario_folder, template_folders
 from .progress import ProgressDisplay
@@ -93,14 +93,6 @@ def _judge_calibration(
 
 
 def _open_models(stack: ExitStack, options: Mapping[str, Any]) -> Models:
-    limits = Limits(try_seconds=options["timeout"], deadline_seconds=options["deadline"], tries=options["tries"])
-    behaviour = Behaviour(
-        max_tokens_field=options["max_tokens_field"],
-        fold_system=options["fold_system"],
-        send_seed=options["send_seed"],
-        response_format=options["response_format"],
-        limits=limits,
-    )
     answer = Options(
         prefix="",
         model=options["model"],
@@ -116,7 +108,11 @@ def _open_models(stack: ExitStack, options: Mapping[str, Any]) -> Models:
         sampling=_sampling(options, "checker_"),
     )
     return open_models(
-        stack, answer, checker, behaviour, Load(concurrency=options["concurrency"], threads=options["threads"])
+        stack,
+        answer,
+        checker,
+        read_behaviour(options),
+        Load(concurrency=options["concurrency"], threads=options["threads"]),
     )
 
 
