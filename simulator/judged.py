@@ -30,6 +30,7 @@ from .scenario import Passage, Scenario
 from .stages.check import ask_judge, combine, combined_score
 from .stages.graded import JudgeCalibration
 from .stages.verdict import response_format, shown_text
+from .visible import one_line
 
 __all__ = ["SCENARIO", "CallFile", "JudgeFacts", "Opened", "RowJudge"]
 
@@ -192,7 +193,7 @@ class CallFile:
 
     def _differs(self, what: str, was: object, now: object) -> InputError:
         return InputError(
-            f"{self.path}: its calls were made with {what} {was!r}, and not {now!r}; "
+            f"{self.path}: its calls were made with {what} {_brief(was)}, and not {_brief(now)}; "
             "give the options that it was made with, or name another file with --calls"
         )
 
@@ -229,7 +230,7 @@ class CallFile:
             try:
                 self._take(json.loads(line))
             except (ValueError, RecursionError) as error:
-                why = _problem(error)
+                why = one_line(_problem(error))
                 raise InputError(
                     f"{self.path}:{number}: {why}; name a file that --calls wrote, or a new one"
                 ) from error
@@ -246,6 +247,10 @@ class CallFile:
 
 def _validated(kind: type[_L], line: Any) -> _L:
     return kind.model_validate(line)
+
+
+def _brief(value: object) -> str:
+    return one_line(repr(value), 100)
 
 
 def _problem(error: Exception) -> str:

@@ -221,6 +221,10 @@ def test_which_statuses_are_tried_again(status: int, retry: bool) -> None:  # no
     assert f"HTTP {status}" in reply.detail
 
 
+AS_IT_STANDS = 'HTTP 400 with application/json: {"detail": '
+FLOOD = "\nerror: all is lost\x1b[2J\u202e" * 5000
+
+
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
@@ -230,6 +234,9 @@ def test_which_statuses_are_tried_again(status: int, retry: bool) -> None:  # no
         ({"message": "wrong"}, "HTTP 400: wrong"),
         ({"detail": "wrong"}, "HTTP 400: wrong"),
         ({"detail": [{"loc": ["body", "n", 0], "msg": "wrong"}]}, "HTTP 400: body.n.0: wrong"),
+        ({"detail": [{"msg": "wrong"}, {"loc": None, "msg": "odd"}]}, "HTTP 400: wrong; odd"),
+        ({"detail": [{"loc": ["n"], "msg": None}, {"loc": ["m"], "msg": ""}]}, "HTTP 400: n; m"),
+        ({"detail": [{"loc": [True, 1.5], "msg": 7}, 7]}, f'{AS_IT_STANDS}[{{"loc": [true, 1.5], "msg": 7}}, 7]}}'),
         ({"error": {"message": "x" * 400}}, "HTTP 400: " + "x" * 299 + "…"),
         (b"<html>\n<b>Bad</b>", "HTTP 400 with application/json: <html> <b>Bad</b>"),
         (b"", "HTTP 400 with application/json: an empty body"),
@@ -238,6 +245,32 @@ def test_which_statuses_are_tried_again(status: int, retry: bool) -> None:  # no
 def test_the_words_of_a_server_are_one_line(body: object, detail: str) -> None:
     """The server's own message is found wherever servers put it, and cut at 300 characters."""
     assert read(body, 400).detail == detail
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"error": {"message": FLOOD, "param": FLOOD}}, 400),
+        ({"detail": [{"loc": [FLOOD], "msg": FLOOD}]}, 422),
+        ({"choices": [{"content_filter_results": {FLOOD: {"filtered": True}}}]}, 200),
+        (reply_with({"refusal": FLOOD}), 200),
+        (FLOOD.encode(), 200),
+        (b"{" + FLOOD.encode(), 200),
+        (b"", 302),
+    ],
+)
+def test_no_server_floods_a_line(body: object, status: int) -> None:
+    """Whatever text of a server stands in a detail is on its one line, printable and short."""
+    detail = read(body, status, content_type=FLOOD, location=FLOOD).detail
+    assert "error: all is lost" in detail
+    assert detail.isprintable()
+    assert len(detail) < 450
+
+
+def test_names_of_a_server_are_short() -> None:
+    """What a server calls a model, an ending or itself is cut where it is longer than any name."""
+    reply = read(reply_with({"content": "Hello."}, FLOOD, model=FLOOD, system_fingerprint=FLOOD), server=FLOOD)
+    assert [len(each) for each in (reply.finish or "", reply.model or "", *reply.facts.values())] == [200] * 4
 
 
 def test_a_gateways_page_is_quoted() -> None:
@@ -309,6 +342,7 @@ def test_reading_is_total(body: bytes, status: int) -> None:
     reply = read(body, status)
     assert (reply.text is not None) == (reply.outcome in ("reply", "truncated"))
     assert bool(reply.detail) == (reply.outcome != "reply")
+    assert reply.detail.isprintable()
 
 
 @given(message=JSON_VALUES, finish=JSON_VALUES)
@@ -649,6 +683,9 @@ def test_waits_are_drawn_below_a_growing_ceiling() -> None:
         ({"retry-after": "soon"}, None),
         ({"retry-after": "-5"}, None),
         ({"retry-after": "nan"}, None),
+        ({"retry-after": "-1e999"}, None),
+        ({"retry-after": "1_0"}, None),
+        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 -9999"}, None),
         ({"retry-after": "Tue, 99 Dec 2026 10:00:00 GMT"}, None),
     ],
 )
@@ -667,6 +704,18 @@ def test_a_wait_beyond_the_deadline_ends_the_call() -> None:
         "HTTP 429: slow down (the server asks to wait 600 s, but the deadline of 300 s leaves no time for another try)"
     )
     assert (len(exchange.tries), model.waits) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["604801", "1e999", "1" + "0" * 30, "9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 9999 23:59:59 -0100"],
+)
+def test_a_wait_without_end_ends_the_call(value: str) -> None:
+    """However long the server asks to wait, it is more than there is."""
+    with scripted(Answer(status=503, body={"error": "closed"}, headers={"retry-after": value})) as model:
+        detail = ask(model).reply.detail
+    assert detail.startswith("HTTP 503: closed (the server asks to wait more than a week, but the deadline of 300 s ")
+    assert model.waits == []
 
 
 # The wire

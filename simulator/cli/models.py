@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 from ..embedded import EmbeddedServer, find_model
 from ..errors import InputError
 from ..model import Endpoint, Limits, Model, Sampling, api_key_from_env, list_models
+from ..visible import escaped, one_line
+
+if sys.platform != "win32":  # where a process may open as many files as it likes
+    import resource
 
 __all__ = ["Behaviour", "Load", "Models", "Options", "open_models", "read_behaviour", "read_params"]
 
 _EMBEDDED_CONVERSATIONS = 2
 _REMOTE_CONVERSATIONS = 4
+
+_FILES_OF_A_CONVERSATION = 4
+"""Its recording, a connection for the answer and one for the check, and what looking up a name takes."""
+_OTHER_FILES = 32
+
+_MOST_LISTED = 20
+_LONGEST_NAME = 100
+"""Characters of a model's name that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,10 +95,12 @@ class _Place:
 def open_models(stack: ExitStack, answer: Options, checker: Options, behaviour: Behaviour, load: Load) -> Models:
     """Start what must be started, and return both models; *stack* closes them.
 
-    Raises ``InputError`` for options that do not go together and ``EndpointError`` for a server that cannot be reached.
+    Raises ``InputError`` for options that do not go together, or ask for more than this process may open, and
+    ``EndpointError`` for a server that cannot be reached.
     """
     embeds = answer.endpoint is None
     conversations = load.concurrency or (_EMBEDDED_CONVERSATIONS if embeds else _REMOTE_CONVERSATIONS)
+    _refuse_too_many(conversations)
     place = _place(stack, answer, conversations, load.threads)
     checker_place = place if _same(answer, checker) else _place(stack, checker, conversations, load.threads)
     tiny = embeds and answer.model is None
@@ -98,6 +114,34 @@ def open_models(stack: ExitStack, answer: Options, checker: Options, behaviour: 
         overlap=not (place.embedded or checker_place.embedded),
         tiny=_TINY if tiny else "",
     )
+
+
+def _refuse_too_many(conversations: int) -> None:
+    """Raise ``InputError`` where so many conversations would run out of files, which would cost what was played."""
+    needed = _FILES_OF_A_CONVERSATION * conversations + _OTHER_FILES
+    allowed = _files_allowed(needed)
+    if allowed >= needed:
+        return
+    fewer = (allowed - _OTHER_FILES) // _FILES_OF_A_CONVERSATION
+    advice = f", or write --concurrency {fewer}" if fewer > 0 else ""
+    raise InputError(
+        f"{conversations} conversations side by side need {needed} open files, and this process may have {allowed}; "
+        f"allow more with `ulimit -n {needed}`{advice}"
+    )
+
+
+def _files_allowed(needed: int) -> int:
+    """Return how many files this process may have open, having asked for *needed*."""
+    if sys.platform == "win32":
+        return needed
+    unlimited = resource.RLIM_INFINITY
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed != unlimited and allowed < needed:
+        asked = needed if most == unlimited else min(needed, most)
+        with contextlib.suppress(OSError, ValueError):  # a system may allow less than it says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (asked, most))
+            allowed = asked
+    return needed if allowed == unlimited else allowed
 
 
 _CONTEXT = 8192
@@ -128,18 +172,30 @@ def _place(stack: ExitStack, options: Options, conversations: int, threads: int 
     if options.endpoint is None:
         return _embed(stack, options, conversations, threads)
     key = api_key_from_env(options.api_key_env)
-    name = options.model or _only_model(Endpoint(base_url=options.endpoint, model="any", api_key=key), options.prefix)
-    endpoint = Endpoint(base_url=options.endpoint, model=name)
+    endpoint = Endpoint(base_url=options.endpoint, model="any", api_key=key, api_key_env=options.api_key_env)
+    name = _only_model(endpoint, options.prefix) if options.model is None else _named(options)
     return _Place(
         base_url=options.endpoint, model=name, facts={"endpoint": endpoint.name_for_recording()}, embedded=False
     )
 
 
+def _named(options: Options) -> str:
+    """Return the name that was given to a server's model. Raises ``InputError`` for one that no server can have."""
+    name = options.model or ""
+    if not name.strip() or not name.isprintable():
+        raise InputError(
+            f"--{options.prefix}model {name[:_LONGEST_NAME]!r}: a name is neither empty nor unprintable; "
+            "write it as the server lists it, or leave the option out where the server has one model"
+        )
+    return name
+
+
 def _embed(stack: ExitStack, options: Options, conversations: int, threads: int | None) -> _Place:
     model = options.model
-    if model is not None and not (model.endswith(".gguf") or Path(model).exists()):
+    # For a name that no file can have `Path.exists` raises.
+    if model is not None and not (model.endswith(".gguf") or os.path.exists(model)):  # noqa: PTH110
         raise InputError(
-            f"--{options.prefix}model {model}: no such file; "
+            f"--{options.prefix}model {_shown(model)}: no such file; "
             f"name a GGUF file, or the server that has it with --{options.prefix}endpoint URL"
         )
     limit = _LIMIT if model else _TINY_LIMIT
@@ -157,11 +213,21 @@ def _embed(stack: ExitStack, options: Options, conversations: int, threads: int 
 
 
 def _only_model(endpoint: Endpoint, prefix: str) -> str:
+    """Return the name of the one model that a server offers. Raises ``InputError`` where it is not plain which."""
     names = list_models(endpoint)
-    if len(names) == 1:
+    shown = [_shown(name) for name in names[:_MOST_LISTED]]
+    if len(names) == 1 and names == tuple(shown):
         return names[0]
-    listed = ", ".join(names[:20]) or "none"
-    raise InputError(f"{endpoint.base_url} offers {len(names)} models ({listed}); choose one with --{prefix}model NAME")
+    more = [f"and {len(names) - _MOST_LISTED} more"] if len(names) > _MOST_LISTED else []
+    count = "1 model" if len(names) == 1 else f"{len(names)} models"
+    raise InputError(
+        f"{endpoint.name_for_recording()} offers {count} ({', '.join(shown + more) or 'none'}); "
+        f"choose one with --{prefix}model NAME"
+    )
+
+
+def _shown(name: str) -> str:
+    return one_line(escaped(name[: _LONGEST_NAME + 1]), _LONGEST_NAME) or repr(name)
 
 
 def _model(stack: ExitStack, place: _Place, options: Options, behaviour: Behaviour, conversations: int) -> Model:

@@ -6,6 +6,7 @@ key          the API key, and how it is kept out of what is shown or recorded
 endpoint     where a model is, and what its server puts up with
 reading      a response, read into a reply
 connection   the connection to a server: its deadline, its proxy
+body         the body of an answer, decompressed within a limit
 tries        one call: its tries, the waits between them, its deadline
 advice       what went wrong, in words, and what may cure it
 facts        what a server says of itself

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import httpx
 
+from ..visible import one_line
 from .connection import Watch
 from .endpoint import Endpoint
+from .key import KeyFilter
 from .reading import failed
-from .shapes import one_line
 from .tries import Tried
 from .values import Reply
 
@@ -23,25 +24,29 @@ _HINT_HTTP = " (does the server speak http:// only?)"
 _HOPELESS = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 
 
-def read_fault(error: httpx.RequestError, watch: Watch) -> Tried:
-    """Return how a failed HTTP request reads; all but a request that cannot be sent are worth another try."""
+def read_fault(error: httpx.RequestError, watch: Watch, key: KeyFilter) -> Tried:
+    """Return how a failed HTTP request reads, without *key*; all but one that cannot be sent are worth another try."""
     lost = isinstance(error, _LOST) and not watch.received
     return Tried(
         response=None,
-        reply=failed(_in_words(error, watch), retry=not isinstance(error, _HOPELESS)),
+        reply=failed(_in_words(error, key.clean_text(str(error)), watch), retry=not isinstance(error, _HOPELESS)),
         stale=lost and not watch.opened,
         unreachable=isinstance(error, _UNREACHABLE),
     )
 
 
-def _in_words(error: httpx.RequestError, watch: Watch) -> str:
-    reason = one_line(re.sub(r"\[[^\]]*\] ?|\s*\(_ssl\.c:\d+\)", "", str(error)))
+_NOISE = re.compile(r"\[(?:Errno|WinError|SSL|X509)\b[^\[\]]*\] ?|\(_ssl\.c:\d+\)")
+
+
+def _in_words(error: httpx.RequestError, said: str, watch: Watch) -> str:
+    """Return what *error* comes to, which said *said*."""
+    reason = one_line(_NOISE.sub("", said))
     answer = "the answer was not whole" if watch.received else "no answer"
     kinds = (
         ((httpx.ConnectTimeout, httpx.PoolTimeout), "no connection in time"),
         (httpx.TimeoutException, f"{answer} within {watch.span}"),
         (httpx.ProxyError, f"the proxy refuses: {reason}"),
-        (httpx.ConnectError, f"no connection: {reason}{_HINT_HTTP if 'WRONG_VERSION' in str(error) else ''}"),
+        (httpx.ConnectError, f"no connection: {reason}{_HINT_HTTP if 'WRONG_VERSION' in said else ''}"),
         (httpx.DecodingError, f"the body is not what its content-encoding says: {reason}"),
         (() if watch.received else _LOST, "the connection was closed before an answer came"),
         ((httpx.ReadError, httpx.WriteError), f"the connection broke in the middle of the answer: {reason}"),
@@ -64,7 +69,7 @@ def _advice(status: int, detail: str, endpoint: Endpoint) -> str:
     if status in (401, 403):
         return f"check the key in {key}" if endpoint.api_key else f"no key was sent; set {key}"
     if status == 404:  # noqa: PLR2004 - HTTP's
-        return f"is there a model {endpoint.model!r} at {endpoint.name_for_recording()}?"
+        return f"is there a model {one_line(endpoint.model, 100)!r} at {endpoint.name_for_recording()}?"
     options = _options_against(detail, endpoint) if status >= 400 else []  # noqa: PLR2004 - HTTP's classes
     return f"try {' '.join(options)}" if options else ""
 

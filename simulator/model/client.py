@@ -15,10 +15,11 @@ import httpx
 from .. import __version__
 from ..errors import EndpointError
 from .advice import advised, read_fault
+from .body import RefusedBodyError, read_body
 from .connection import WATCH, Clients, Watch, proxy_for, transports_to
 from .endpoint import Endpoint, Limits
 from .facts import facts_of_server, models_of
-from .key import KeyFilter
+from .key import WITHHELD, KeyFilter
 from .reading import failed, read_response
 from .shapes import is_success, string
 from .tries import Call, Tried
@@ -33,10 +34,6 @@ _NAMES_OF_ACCOUNTS = frozenset({"openai-organization", "openai-project"})
 
 _PAGE_SECONDS = 10.0
 """For a page of facts, which a server that works has at hand."""
-
-
-class _TooLongError(Exception):
-    """The body exceeds its limit."""
 
 
 class Model:
@@ -130,13 +127,17 @@ class Model:
         """Return what one HTTP request comes to; nothing of the key is in it."""
         try:
             response = self._receive(method, url, watch, content)
-        except _TooLongError:
-            return Tried(response=None, reply=failed(f"the answer is longer than {self.limits.body_bytes} bytes"))
+        except RefusedBodyError as error:
+            return Tried(response=None, reply=failed(self._key.clean_text(str(error))))
         except httpx.RequestError as error:
-            tried = read_fault(error, watch)
+            tried = read_fault(error, watch, self._key)
             detail = tried.reply.detail + (self._through if tried.unreachable else "")
-            return replace(tried, reply=replace(tried.reply, detail=self._key.clean_text(detail)))
-        return Tried(response=response, reply=read_response(response))
+            return replace(tried, reply=replace(tried.reply, detail=detail))
+        reply = read_response(response)
+        if self._key.is_in(repr(reply).encode()):  # put together by the reading, from parts of a content
+            response = replace(response, body=WITHHELD)
+            reply = read_response(response)
+        return Tried(response=response, reply=reply)
 
     def _receive(self, method: str, url: str, watch: Watch, content: bytes | None) -> Response:
         token = WATCH.set(watch)
@@ -148,28 +149,18 @@ class Model:
                 client.stream(method, url, content=content, timeout=timeout) as answer,
             ):
                 watch.status = answer.status_code
-                body = self._body(answer, watch)
+                body = read_body(answer, watch, self.limits.body_bytes)
                 return Response(
                     status=answer.status_code, headers=self._kept(answer.headers), body=self._key.clean(body)
                 )
         finally:
             WATCH.reset(token)
 
-    def _body(self, answer: httpx.Response, watch: Watch) -> bytes:
-        body = bytearray()
-        for piece in answer.iter_bytes():
-            body += piece
-            if len(body) > self.limits.body_bytes:
-                raise _TooLongError
-            if time.monotonic() >= watch.until:
-                raise httpx.ReadTimeout("")
-        return bytes(body)
-
     def _kept(self, headers: httpx.Headers) -> dict[str, str]:
         kept = {name: value for name, value in headers.items() if _is_kept(name)}
         if "location" in kept:
             kept["location"] = _without_secrets(kept["location"])
-        return {name: self._key.clean_text(value) for name, value in kept.items()}
+        return {self._key.clean_text(name): self._key.clean_text(value) for name, value in kept.items()}
 
 
 def list_models(endpoint: Endpoint) -> tuple[str, ...]:

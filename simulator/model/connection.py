@@ -17,7 +17,7 @@ import httpcore
 import httpx
 
 from ..errors import InputError
-from .endpoint import Endpoint, shown_url
+from .endpoint import Endpoint, readable_url, shown_url
 
 __all__ = ["WATCH", "Clients", "Watch", "proxy_for", "transports_to"]
 
@@ -168,8 +168,8 @@ def proxy_for(endpoint: Endpoint) -> httpx.Proxy | None:
     if not value or _is_loopback(url.host) or _goes_direct(url, named.get("no", "")):
         return None
     try:
-        proxy = httpx.Proxy(value if "://" in value else f"http://{value}")
-    except (ValueError, httpx.InvalidURL):
+        proxy = httpx.Proxy(readable_url(value if "://" in value else f"http://{value}"))
+    except ValueError:
         raise InputError(
             f"the proxy {shown_url(value)} of the environment is not a URL; write http://HOST:PORT"
         ) from None

@@ -10,15 +10,27 @@ from typing import Literal
 import httpx
 
 from ..errors import InputError
+from ..visible import one_line
 from .key import API_KEY_ENV, Secret
-from .shapes import one_line
 
-__all__ = ["Endpoint", "Limits", "shown_url"]
+__all__ = ["Endpoint", "Limits", "readable_url", "shown_url"]
 
 
 def shown_url(url: str) -> str:
     """Return *url*, quoted, without what stands before an ``@`` and after a ``?``."""
     return repr(one_line(url.rpartition("@")[2].partition("?")[0], 200))
+
+
+def readable_url(text: str) -> httpx.URL:
+    """Return *text* as a URL whose host and port can be connected to; raises ``ValueError`` for any other."""
+    try:
+        url, _ = httpx.URL(text), urllib.parse.urlsplit(text).port
+    except httpx.InvalidURL as error:
+        raise ValueError(str(error)) from None
+    # The library reads the host when it connects, and the socket module then reads it in its own way.
+    for host in (url.host, url.raw_host.decode("ascii")):
+        host.encode("idna")
+    return url
 
 
 def _normal_url(url: str) -> str:
@@ -27,13 +39,10 @@ def _normal_url(url: str) -> str:
     if "#" in url or any(each.isspace() or not each.isprintable() for each in url):
         raise InputError(f"{wrong}holds a space, a control character or a '#'; write it without")
     try:
-        parts = urllib.parse.urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
-        host.encode("idna")
-        httpx.URL(url)
-    except (ValueError, httpx.InvalidURL):
+        parts, read = urllib.parse.urlsplit(url), readable_url(url)
+    except ValueError:
         raise InputError(f"{wrong}is not a URL; write one like http://localhost:8080/v1") from None
-    if parts.scheme not in ("http", "https") or not host:
+    if parts.scheme not in ("http", "https") or not read.host:
         raise InputError(f"{wrong}is not an http:// or https:// URL; write one like http://localhost:8080/v1")
     if "@" in parts.netloc or re.search(r"(?i)key|token|secret|sig|pass|auth", parts.query):
         raise InputError(f"{wrong}holds a credential; write the URL without it and put the key in {API_KEY_ENV}")

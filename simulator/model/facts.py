@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..canonical import digest_text
-from .shapes import count, is_success, items, json_object, mapping, string
+from .shapes import count, is_success, items, json_object, label, mapping, string
 from .values import Response
 
 __all__ = ["facts_of_server", "models_of"]
@@ -31,11 +31,11 @@ def facts_of_server(model: str, listing: Response | None, props: Response | None
     context = mapping(page.get("default_generation_settings")).get("n_ctx") or entry.get("max_model_len")
     found = {
         "listed": bool(entry) if models else None,
-        "server": listing.headers.get("server") if listing else None,
-        "owned_by": string(entry.get("owned_by")),
+        "server": label(listing.headers.get("server")) if listing else None,
+        "owned_by": label(entry.get("owned_by")),
         "context": count(context),
         "slots": count(page.get("total_slots")),
-        "llama_cpp": string(page.get("build_info")),
+        "llama_cpp": label(page.get("build_info")),
         "chat_template_sha256": digest_text(template) if template else None,
     }
     return {name: value for name, value in found.items() if value is not None}

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from .shapes import count, is_success, items, json_object, mapping, one_line, string
+from ..visible import one_line
+from .shapes import count, is_success, items, json_object, label, mapping, string
 from .values import Reply, Response, Usage
 
 __all__ = ["failed", "read_response"]
@@ -26,7 +27,7 @@ def read_response(response: Response) -> Reply:
     if not isinstance(parsed, dict):
         return failed(f"{_opening(response)} is not a JSON object")
     data = mapping(parsed)  # pyright: ignore[reportUnknownArgumentType]
-    model, facts = string(data.get("model")), _facts_of_reply(response, data)
+    model, facts = label(data.get("model")), _facts_of_reply(response, data)
     return replace(_read_completion(data), usage=_usage(data.get("usage")), model=model, facts=facts)
 
 
@@ -54,10 +55,10 @@ def _read_completion(data: Mapping[str, object]) -> Reply:
     choices = data.get("choices")
     choice = mapping(next(iter(items(choices)), None))
     message = mapping(choice.get("message"))
-    finish = string(choice.get("finish_reason"))
+    finish = label(choice.get("finish_reason"))
     word = (finish or "").lower()
     if word.startswith("content_filter") or _is_filter_error(data) or (not message and _is_withheld(data, choice)):
-        names = ", ".join(_filter_names(data, choice)) or "no category named"
+        names = one_line(", ".join(_filter_names(data, choice))) or "no category named"
         return Reply(outcome="refused", text=None, finish=finish, detail=f"the server's content filter: {names}")
     if not message or word == "error":
         return replace(_read_no_message(data, choice, choices), finish=finish)
@@ -188,11 +189,12 @@ def _error_message(data: Mapping[str, object]) -> str:
 def _validation_message(detail: object) -> str:
     """Return FastAPI's list of problems as text: ``body.max_tokens: Extra inputs are not permitted``."""
     problems = [mapping(each) for each in items(detail)]
-    return "; ".join(f"{_place(each.get('loc'))}: {string(each.get('msg'))}" for each in problems if each)
+    told = ((_place(each.get("loc")), string(each.get("msg")) or "") for each in problems)
+    return "; ".join(": ".join(filter(None, parts)) for parts in told if any(parts))
 
 
 def _place(location: object) -> str:
-    return ".".join(str(each) for each in items(location) if isinstance(each, str | int))
+    return ".".join(str(each) for each in items(location) if type(each) in (str, int))
 
 
 def _usage(value: object) -> Usage:
@@ -206,9 +208,9 @@ def _usage(value: object) -> Usage:
 
 
 def _facts_of_reply(response: Response, data: Mapping[str, object]) -> dict[str, str]:
-    facts = {name: response.headers[name] for name in ("openai-version", "server") if name in response.headers}
-    fingerprint = string(data.get("system_fingerprint"))
-    return facts | ({"system_fingerprint": fingerprint} if fingerprint else {})
+    told = {name: label(response.headers.get(name)) for name in ("openai-version", "server")}
+    told["system_fingerprint"] = label(data.get("system_fingerprint")) or None
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _opening(response: Response, limit: int = 200) -> str:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-__all__ = ["count", "is_success", "items", "json_object", "mapping", "one_line", "string"]
+__all__ = ["count", "is_success", "items", "json_object", "label", "mapping", "string"]
 
 
 def json_object(body: bytes) -> Mapping[str, object]:
@@ -32,15 +32,14 @@ def string(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def label(value: object) -> str | None:
+    """Return *value* where it is a text, cut to the 200 characters that suffice for any name; else None."""
+    return value[:200] if isinstance(value, str) else None
+
+
 def count(value: object) -> int | None:
     """Return a token count; None for what is none (a bool, a float, a negative or an absurd number)."""
     return value if type(value) is int and 0 <= value < 2**53 else None
-
-
-def one_line(text: str, limit: int = 300) -> str:
-    """Return *text* as one line of printable characters, cut to *limit*."""
-    flat = " ".join("".join(each if each.isprintable() else " " for each in text[: 4 * limit]).split())
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
 def is_success(status: int) -> bool:

@@ -25,6 +25,10 @@ _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=30)
 """The ceiling of a wait. The wait itself is drawn between 0 and this ("full jitter")."""
 
 
+_WEEK = 7 * 24 * 3600
+"""Seconds."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tried:
     """What one try came to."""
@@ -104,7 +108,7 @@ class Call:
         if state.upcoming_sleep < left:
             return False
         if left > 0:
-            wish = f"the server asks to wait {asked:.0f} s, but " if asked >= left else ""
+            wish = f"the server asks to wait {_span(asked)}, but " if asked >= left else ""
             self._given_up = f"{wish}the deadline of {self._limits.deadline_seconds:g} s leaves no time for another try"
         return True
 
@@ -128,15 +132,22 @@ def _may_be_helped(tried: Tried) -> bool:
 
 
 def _retry_after(response: Response | None) -> float:
-    """Return the seconds that a response asks to wait, 0 where it asks none; a date counts from the server's clock."""
+    """Return the seconds that a response asks to wait, 0 where it asks none; a date counts from the server's clock.
+
+    However large a number is, it is one, if need be infinity.
+    """
     value = response.headers.get("retry-after", "").strip() if response else ""
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
+    if re.fullmatch(r"[0-9]+(\.[0-9]*)?(e\+?[0-9]+)?", value, re.IGNORECASE):
         return float(value)
     until = _http_date(value)
     if response is None or until is None:
         return 0.0
     now = _http_date(response.headers.get("date", "")) or datetime.now(UTC)
     return max(0.0, (until - now).total_seconds())
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds <= _WEEK else "more than a week"
 
 
 def _http_date(value: str) -> datetime | None:

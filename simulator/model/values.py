@@ -131,12 +131,12 @@ class Reply:
     detail: str = ""
     """One line, why there is no whole reply; empty for a reply."""
     finish: str | None = None
-    """``finish_reason`` as the server wrote it."""
+    """``finish_reason`` as the server wrote it, at most 200 characters of it."""
     reasoning: str | None = None
     refusal: str | None = None
     usage: Usage = Usage()
     model: str | None = None
-    """The model that the server says answered."""
+    """The model that the server says answered, at most 200 characters of it."""
     facts: Mapping[str, str] = field(default_factory=dict[str, str])
     """Revision and build: system_fingerprint, server header and the like."""
     retry: bool = False
