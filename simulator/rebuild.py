@@ -9,16 +9,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel, ValidationError
+
+from .errors import RecordingError
 from .model import Endpoint, Model, Request, Sampling
 from .prompt import Prompt, Templates, answer_prompt, check_prompt, rewrite_prompt
-from .recording import AttemptRecord, RecordedCall, RunRecord
-from .replay import CHECKER_STAGES, call_seed
+from .recording import AttemptRecord, RecordedCall, RunRecord, problem
+from .replay import CHECKER_STAGES, History, call_seed
 from .scenario import Passage, Scenario
 from .stages.sources import admit
 
 __all__ = ["rebuild"]
+
+
+class _Endpoint(BaseModel):
+    model: str
+
+
+class _Endpoints(BaseModel):
+    answer: _Endpoint
+    checker: _Endpoint
+
+
+class _Settings(BaseModel):
+    """What a run says of how its requests were made."""
+
+    history: History
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"]
+    fold_system: bool
+    send_seed: bool
+    answer: Sampling
+    checker: Sampling
+    endpoints: _Endpoints
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,36 +52,48 @@ class _Played:
     scenario: Scenario
     templates: Templates
     record: AttemptRecord
+    replies: Mapping[int, str]
+    """What the model said, by turn."""
     delivered_history: bool
 
     def passages(self, turn: int) -> tuple[Passage, ...]:
         return admit(self.scenario, self.scenario.turn(turn))
 
-    def reply(self, turn: int) -> str:
-        """Return the reply of *turn*; what was delivered where nothing was asked."""
-        answers = (call for call in self.record.calls if call.turn == turn and call.stage == "answer")
-        answer = next(answers, None)
-        return (answer.reply.text if answer else None) or self.delivered(turn)
+    def seen(self, turn: int) -> str:
+        """Return what the turns after *turn* see of it: the reply, or what was delivered."""
+        reply = None if self.delivered_history else self.replies.get(turn)
+        return self.delivered(turn) if reply is None else reply
 
     def delivered(self, turn: int) -> str:
-        return self.record.outcomes[turn, "review"]["delivered"]
+        review = self.record.reviews.get(turn)
+        if review is None:
+            where = f"{self.record.scenario}#{self.record.attempt}"
+            raise RecordingError(f"{where}: what turn {turn} delivered is not recorded, and later requests hold it")
+        return review.delivered or ""
 
     def history(self, turn: int) -> Sequence[tuple[str, str]]:
-        seen = self.delivered if self.delivered_history else self.reply
-        return [(self.scenario.turn(earlier).say, seen(earlier)) for earlier in range(1, turn)]
+        return [(self.scenario.turn(earlier).say, self.seen(earlier)) for earlier in range(1, turn)]
 
 
 def rebuild(run: RunRecord, scenario: str, attempt: int) -> Iterator[tuple[RecordedCall, Request]]:
-    """Yield every call of an attempt with its request as built again; the two are equal unless somebody changed one."""
-    settings = run.manifest.settings
+    """Yield every call of an attempt with its request as built again; the two are equal unless somebody changed one.
+
+    Raises ``RecordingError`` where the run does not say what is needed.
+    """
+    settings = _settings(run)
+    record = run.attempt(scenario, attempt)
     played = _Played(
         scenario=run.scenario(scenario),
         templates=run.templates(),
-        record=run.attempt(scenario, attempt),
-        delivered_history=settings["history"] == "delivered",
+        record=record,
+        replies={call.turn: call.reply.text for call in record.calls if call.stage == "answer" and call.reply.text},
+        delivered_history=settings.history == "delivered",
     )
-    with _model(run, "answer") as answer, _model(run, "checker") as checker:
-        for call in played.record.calls:
+    with (
+        _model(settings, settings.endpoints.answer, settings.answer) as answer,
+        _model(settings, settings.endpoints.checker, settings.checker) as checker,
+    ):
+        for call in record.calls:
             model = checker if call.stage in CHECKER_STAGES else answer
             seed = call_seed(run.manifest.seed, scenario, attempt, call.turn, call.stage, call.repeat)
             messages = _PROMPTS[call.stage](played, call).messages
@@ -65,17 +101,23 @@ def rebuild(run: RunRecord, scenario: str, attempt: int) -> Iterator[tuple[Recor
             yield call, model.request(messages, seed=seed, response_format=asked_for)
 
 
-def _model(run: RunRecord, role: str) -> Model:
+def _settings(run: RunRecord) -> _Settings:
+    try:
+        return _Settings.model_validate({**run.manifest.settings, "endpoints": run.manifest.endpoints})
+    except ValidationError as error:
+        raise RecordingError(f"{run.folder / 'run.json'}: {problem(error)}") from error
+
+
+def _model(settings: _Settings, asked: _Endpoint, sampling: Sampling) -> Model:
     """Return a model that makes the same requests. It is never asked, so where it would be does not matter."""
-    settings: Mapping[str, Any] = run.manifest.settings
     endpoint = Endpoint(
         base_url="http://recorded.invalid/v1",
-        model=run.manifest.endpoints[role]["model"],
-        max_tokens_field=settings["max_tokens_field"],
-        fold_system=settings["fold_system"],
-        send_seed=settings["send_seed"],
+        model=asked.model,
+        max_tokens_field=settings.max_tokens_field,
+        fold_system=settings.fold_system,
+        send_seed=settings.send_seed,
     )
-    return Model(endpoint, Sampling(**settings[role]))
+    return Model(endpoint, sampling)
 
 
 def _answer(played: _Played, call: RecordedCall) -> Prompt:
@@ -85,16 +127,21 @@ def _answer(played: _Played, call: RecordedCall) -> Prompt:
 
 
 def _check(played: _Played, call: RecordedCall) -> Prompt:
-    say = played.scenario.turn(call.turn).say
-    passages, shown = played.passages(call.turn), call.values["reply"]
-    return check_prompt(played.templates, played.scenario, passages, say, shown)
+    say, shown = played.scenario.turn(call.turn).say, _given(call, "reply")
+    return check_prompt(played.templates, played.scenario, played.passages(call.turn), say, shown)
 
 
 def _rewrite(played: _Played, call: RecordedCall) -> Prompt:
-    say = played.scenario.turn(call.turn).say
-    passages, reply = played.passages(call.turn), played.reply(call.turn)
-    spans = played.record.outcomes[call.turn, "review"]["verdict"]["spans"]
-    return rewrite_prompt(played.templates, played.scenario, passages, say, reply, spans)
+    say, reply = played.scenario.turn(call.turn).say, played.replies.get(call.turn, "")
+    spans = _given(call, "unsupported")
+    return rewrite_prompt(played.templates, played.scenario, played.passages(call.turn), say, reply, spans)
+
+
+def _given(call: RecordedCall, name: str) -> Any:
+    """Return what the template of *call* was given as *name*."""
+    if name not in call.values:
+        raise RecordingError(f"call {call.id}: it is not recorded what its template was given as {name}")
+    return call.values[name]
 
 
 _PROMPTS: Mapping[str, Callable[[_Played, RecordedCall], Prompt]] = {

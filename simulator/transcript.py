@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from .evidence import ClaimReading, Stretch
 from .outcome import Decision, ExpectationResult, RuleResult, Verdict
-from .recording import AttemptRecord, RecordedCall, RunRecord
+from .recording import AnswerResult, AttemptRecord, RecordedCall, RecordedClaim, ReviewResult, RunRecord
 from .scenario import Scenario, Turn
 
 __all__ = ["CallReading", "Transcript", "TurnReading", "read_transcript", "read_transcripts", "transcribe"]
@@ -60,7 +60,7 @@ class TurnReading:
     expectation: ExpectationResult = ExpectationResult(met="none")
     """Read on the reply."""
     verdict: Verdict = Verdict(word="none")
-    claims: tuple[ClaimReading, ...] = ()
+    claims: tuple[RecordedClaim, ...] = ()
     """What the evidence said of each claim of the reply."""
     evidence: Verdict | None = None
     """The evidence alone; None where it was not asked."""
@@ -95,25 +95,25 @@ class Transcript:
 def read_transcript(run: RunRecord, scenario: str, attempt: int) -> Transcript:
     """Read one attempt of *run* back into turns, as it was played.
 
-    Raises ``RecordingError`` for an attempt that is missing or damaged.
+    Raises ``RecordingError`` for an attempt that is missing, damaged or changed.
     """
-    record = run.attempt(scenario, attempt)
-    return transcribe(run.manifest.run, run.scenario(scenario), record)
+    return transcribe(run.name, run.attempt(scenario, attempt), run.scenario(scenario))
 
 
 def read_transcripts(run: RunRecord, scenario: str) -> tuple[Transcript, ...]:
     """Read every attempt of *scenario* that *run* holds, in order.
 
-    Raises ``RecordingError`` where there is none, and for one that is damaged.
+    Raises ``RecordingError`` where there is none, and for one that is damaged or changed.
     """
-    numbers = run.numbers(scenario)
-    script = run.scenario(scenario)
-    return tuple(transcribe(run.manifest.run, script, run.attempt(scenario, number)) for number in numbers)
+    return tuple(read_transcript(run, scenario, number) for number in run.numbers(scenario))
 
 
-def transcribe(run: str, scenario: Scenario, record: AttemptRecord) -> Transcript:
+def transcribe(run: str, record: AttemptRecord, scenario: Scenario) -> Transcript:
     """Return the transcript of *record*, an attempt at *scenario* in the run named *run*. Pure."""
     problem = _problem(record)
+    calls: defaultdict[int, list[RecordedCall]] = defaultdict(list)
+    for call in record.calls:
+        calls[call.turn].append(call)
     return Transcript(
         run=run,
         scenario=record.scenario,
@@ -121,7 +121,9 @@ def transcribe(run: str, scenario: Scenario, record: AttemptRecord) -> Transcrip
         title=scenario.title,
         complete=not problem,
         problem=problem,
-        turns=tuple(_read_turn(scenario.turn(number), number, record) for number in range(1, len(scenario.turns) + 1)),
+        turns=tuple(
+            _read_turn(turn, number, record, calls[number]) for number, turn in enumerate(scenario.turns, start=1)
+        ),
     )
 
 
@@ -133,73 +135,61 @@ def _problem(record: AttemptRecord) -> str:
     return f"{record.end.state} at turn {record.end.turn}: {record.end.reason}"
 
 
-def _read_turn(turn: Turn, number: int, record: AttemptRecord) -> TurnReading:
-    calls = tuple(call for call in record.calls if call.turn == number)
-    answer = next((call for call in calls if call.stage == "answer"), None)
-    read: Mapping[str, Any] = record.outcomes.get((number, "answer"), {})
-    review: Mapping[str, Any] = record.outcomes.get((number, "review"), {})
-    control: Mapping[str, Any] = review.get("control") or {}
-    state, problem = _state(answer, review, record)
-    return TurnReading(
+def _read_turn(turn: Turn, number: int, record: AttemptRecord, calls: Sequence[RecordedCall]) -> TurnReading:
+    asked = next((call for call in calls if call.stage == "answer"), None)
+    review = record.reviews.get(number)
+    state, problem = _state(number, asked, review, record)
+    read = TurnReading(
         number=number,
         say=turn.say,
         answer_from=turn.answer_from,
         probe=turn.probe,
         state=state,
         problem=problem,
-        reply=answer.reply.text if answer and answer.reply.text else None,
-        finish=answer.reply.finish if answer else None,
-        rules=_rules(read),
-        expectation=_expectation(read),
-        verdict=_verdict(review.get("verdict")) or Verdict(word="none"),
-        claims=_claims(review),
-        evidence=_verdict(review.get("evidence")),
-        judge=_verdict(review.get("judge")),
-        control=_verdict(control.get("verdict")),
-        decision=Decision(**review["decision"]) if review.get("decision") else None,
-        rewrite=review.get("rewrite"),
-        delivered=review.get("delivered"),
-        delivered_rules=_rules(review),
-        delivered_expectation=_expectation(review),
-        calls=tuple(_read_call(call) for call in calls),
+        reply=asked.reply.text if asked and asked.reply.text else None,
+        finish=asked.reply.finish if asked else None,
+        calls=tuple(map(_read_call, calls)),
+    )
+    return _reviewed(_answered(read, record.answers.get(number)), review)
+
+
+def _answered(turn: TurnReading, answer: AnswerResult | None) -> TurnReading:
+    return turn if answer is None else replace(turn, rules=answer.rules, expectation=answer.expectation)
+
+
+def _reviewed(turn: TurnReading, review: ReviewResult | None) -> TurnReading:
+    if review is None:
+        return turn
+    return replace(
+        turn,
+        verdict=review.verdict,
+        claims=review.claims,
+        evidence=review.evidence,
+        judge=review.judge,
+        control=review.control.verdict if review.control else None,
+        decision=review.decision,
+        rewrite=review.rewrite,
+        delivered=review.delivered,
+        delivered_rules=review.rules,
+        delivered_expectation=review.expectation,
     )
 
 
-def _state(answer: RecordedCall | None, review: Mapping[str, Any], record: AttemptRecord) -> tuple[TurnState, str]:
-    if review:
+def _state(
+    number: int, asked: RecordedCall | None, review: ReviewResult | None, record: AttemptRecord
+) -> tuple[TurnState, str]:
+    if review is not None:
         return "played", ""
-    if answer is None:
+    ended_here = record.end is not None and record.end.turn == number
+    if record.end is not None and ended_here and (asked is None or asked.outcome == "reply"):
+        return "failed" if record.end.state == "failed" else "not_run", f"{record.end.state}: {record.end.reason}"
+    if asked is None:
         return "not_run", "an earlier turn ended the attempt" if record.end else "the recording breaks off before it"
-    if answer.outcome == "refused":
-        return "refused", answer.detail
-    if answer.outcome == "failed" or not answer.reply.text:
-        return "failed", answer.detail or "no text came"
+    if asked.outcome == "refused":
+        return "refused", asked.detail
+    if asked.outcome == "failed" or not asked.reply.text:
+        return "failed", asked.detail or "no text came"
     return "not_run", "a reply came, and the recording breaks off before it was reviewed"
-
-
-def _rules(result: Mapping[str, Any]) -> tuple[RuleResult, ...]:
-    return tuple(RuleResult(**each) for each in result.get("rules", ()))
-
-
-def _expectation(result: Mapping[str, Any]) -> ExpectationResult:
-    return ExpectationResult(**result["expectation"]) if "expectation" in result else ExpectationResult(met="none")
-
-
-def _verdict(read: Mapping[str, Any] | None) -> Verdict | None:
-    if read is None:
-        return None
-    # Recordings made before there was a score have none.
-    return Verdict(word=read["word"], reason=read["reason"], spans=tuple(read["spans"]), score=read.get("score"))
-
-
-def _claims(result: Mapping[str, Any]) -> tuple[ClaimReading, ...]:
-    return tuple(map(_claim, result.get("claims", ())))
-
-
-def _claim(read: Mapping[str, Any]) -> ClaimReading:
-    stretches = tuple(Stretch(**stretch) for stretch in read["evidence"])
-    fields: dict[str, Any] = {**read, "evidence": stretches, "missing": tuple(read["missing"])}
-    return ClaimReading(**fields)
 
 
 def _read_call(call: RecordedCall) -> CallReading:

@@ -4,100 +4,24 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from recorded import ANSWERED, LONG, REVIEWED, exchange, make_run, play_turns, prompt, record_run
 
-from simulator.canonical import canonical_json, digest_bytes
+from simulator.canonical import digest_bytes
 from simulator.errors import InputError, RecordingError
-from simulator.model import Exchange, Message, Request, Response, Try, read_response
-from simulator.prompt import Prompt, Templates
-from simulator.recording import (
-    FORMAT,
-    AttemptRecord,
-    AttemptWriter,
-    Manifest,
-    RunWriter,
-    create_run,
-    find_run,
-    list_runs,
-    open_run,
-    parse_reference,
-)
-
-SCRIPT = b"""\
-scenario: library
-title: Library
-passages: [{id: p, text: A book may be kept for 21 days.}]
-turns: [{say: How long?, answer_from: document}]
-"""
-LONG = "A book may be kept for 21 days. " * 20
-
-
-def manifest(run: str = "first", started: str = "2026-12-01T10:00:00.000Z", **fields: Any) -> Manifest:
-    """Return a manifest of one scenario."""
-    values: dict[str, Any] = {
-        "format": FORMAT,
-        "run": run,
-        "started": started,
-        "simulator": "0",
-        "checks": 1,
-        "seed": 7,
-        "attempts": 1,
-        "settings": {},
-        "endpoints": {"answer": {"model": "m"}, "checker": {"model": "m"}},
-        "scenarios": {"library": digest_bytes(SCRIPT)},
-        "templates": {},
-    }
-    return Manifest(**{**values, **fields})
-
-
-def make_run(root: Path, **fields: Any) -> RunWriter:
-    """Start a run that plays the library scenario."""
-    return create_run(root, manifest(**fields), {"library": SCRIPT}, Templates({}))
-
-
-def exchange(*messages: Message, text: str = "21 days.", body: bytes | None = None) -> Exchange:
-    """Return one answered call."""
-    answer = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "model": "m"}
-    response = Response(status=200, headers={}, body=canonical_json(answer) if body is None else body)
-    return Exchange(
-        request=Request(messages=messages, body={"model": "m", "seed": 3}),
-        response=response,
-        reply=read_response(response),
-        tries=[Try(started="2026-12-01T10:00:00.000Z", seconds=0.5, status=200, fault="", waited=0.0)],
-        started="2026-12-01T10:00:00.000Z",
-        seconds=0.5,
-    )
-
-
-def prompt(values: Mapping[str, Any] | None = None, *messages: Message) -> Prompt:
-    """Return a prompt; what matters here is that its values are kept."""
-    return Prompt(messages=messages, template="support", values=values or {"title": "Library"})
-
-
-def play_turns(writer: AttemptWriter, turns: int) -> None:
-    """Record *turns* turns in which each prompt holds the whole conversation so far."""
-    history: list[Message] = [Message(role="system", content=LONG)]
-    for turn in range(1, turns + 1):
-        history.append(Message(role="user", content=f"Question {turn}? {LONG}"))
-        call = exchange(*history, text=f"Reply {turn}. {LONG}")
-        writer.call(turn=turn, stage="answer", repeat=0, exchange=call, prompt=prompt({"passage": LONG}))
-        history.append(Message(role="assistant", content=call.reply.text or ""))
-    writer.end(state="finished", turn=turns)
-    writer.close()
+from simulator.model import Message
+from simulator.recording import FORMAT, AttemptRecord, find_run, list_runs, open_run, parse_reference
 
 
 def recorded(root: Path) -> tuple[Path, AttemptRecord]:
-    """Record two turns and read them back; return the file too."""
-    run = make_run(root)
-    play_turns(run.attempt("library", 1), 2)
-    run.seal(complete=True)
-    return run.folder / "library" / "1.jsonl", open_run(run.folder).attempt("library", 1)
+    """Record two turns and read them back; return the file too. The run is not sealed: its process ended early."""
+    folder = record_run(root)
+    (folder / "sealed.json").unlink()
+    return folder / "library" / "1.jsonl", open_run(folder).attempt("library", 1)
 
 
 def test_a_call_reads_back_whole(tmp_path: Path) -> None:
@@ -118,7 +42,7 @@ def test_a_call_reads_back_whole(tmp_path: Path) -> None:
 
 def test_every_text_is_stored_once(tmp_path: Path) -> None:
     """A text that ten prompts hold stands in one line; a reply stands only in the body of its call."""
-    run = make_run(tmp_path)
+    run = make_run(tmp_path, turns=10)
     play_turns(run.attempt("library", 1), 10)
     data = (run.folder / "library" / "1.jsonl").read_text()
     for text in ["Question 1?", "Question 9?", "Reply 1.", "Reply 10."]:
@@ -128,9 +52,9 @@ def test_every_text_is_stored_once(tmp_path: Path) -> None:
 
 def test_size_grows_with_the_conversation_and_not_with_its_square(tmp_path: Path) -> None:
     """Forty turns take about four times the bytes of ten."""
-    sizes = []
+    sizes: list[int] = []
     for turns in (10, 40):
-        run = make_run(tmp_path, run=f"r{turns}")
+        run = make_run(tmp_path, turns=turns, run=f"r{turns}")
         play_turns(run.attempt("library", 1), turns)
         sizes.append((run.folder / "library" / "1.jsonl").stat().st_size)
     # Each call also names its messages by digest, which grows with the square, by some 90 bytes a message.
@@ -140,13 +64,13 @@ def test_size_grows_with_the_conversation_and_not_with_its_square(tmp_path: Path
 
 def test_lines_are_chained_from_the_manifest_on(tmp_path: Path) -> None:
     """Each line names the digest of the one before, the first that of run.json; the seal names the last."""
-    path, _ = recorded(tmp_path)
-    head = digest_bytes((path.parent.parent / "run.json").read_bytes())
-    lines = path.read_bytes().splitlines()
+    folder = record_run(tmp_path)
+    head = digest_bytes((folder / "run.json").read_bytes())
+    lines = (folder / "library/1.jsonl").read_bytes().splitlines()
     for line in lines:
         assert json.loads(line)["prev"] == head
         head = digest_bytes(line)
-    seal = open_run(path.parent.parent).seal
+    seal = open_run(folder).seal
     assert seal is not None
     assert seal.files["library/1.jsonl"].model_dump() == {"lines": len(lines), "head": head}
 
@@ -211,17 +135,19 @@ def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, texts: list
     writer = run.attempt("library", 1)
     messages = [Message(role="user", content=text) for text in texts]
     writer.call(turn=1, stage="answer", repeat=0, exchange=exchange(*messages), prompt=prompt({"v": value * 300}))
-    writer.outcome(turn=1, stage="answer", result={"text": value})
+    writer.outcome(turn=1, stage="answer", result={**ANSWERED, "sources": [value, value * 300]})
+    writer.outcome(turn=1, stage="review", result={**REVIEWED, "delivered": value * 300})
     writer.close()
     record = open_run(run.folder).attempt("library", 1)
     assert [message.content for message in record.calls[0].request.messages] == texts
     assert record.calls[0].values == {"v": value * 300}
-    assert record.outcomes[1, "answer"] == {"text": value}
+    assert record.answers[1].sources == (value, value * 300)
+    assert record.reviews[1].delivered == value * 300
 
 
 def test_two_threads_write_whole_lines(tmp_path: Path) -> None:
     """Lines of two stages that are recorded at once stay whole and chained."""
-    run = make_run(tmp_path)
+    run = make_run(tmp_path, turns=20)
     writer = run.attempt("library", 1)
 
     def record(stage: str) -> None:
@@ -247,13 +173,23 @@ def test_an_attempt_has_one_writer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["LAST", "previous", "a/b", "..", ".hidden", "", "a:b", "a#b", "nul", "x" * 101, "a b"]
+    "name",
+    [
+        *("LAST", "previous", "a/b", "..", ".hidden", "", "a:b", "a#b", "x" * 101, "a b", "é", "a.", "a "),
+        *("nul", "CON", "NUL.txt", "aux.a.b", "com1", "Lpt9.jsonl"),
+    ],
 )
 def test_a_run_name_is_a_plain_file_name(tmp_path: Path, name: str) -> None:
     """Names that mean something else, or another place, are refused."""
     with pytest.raises(InputError, match="run name"):
         make_run(tmp_path, run=name)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["last.1", "common", "com", "com10", "null", "x" * 100, "20261201-100000-000"])
+def test_a_name_that_only_looks_like_another_is_a_run_name(tmp_path: Path, name: str) -> None:
+    """Whole words are reserved, not what begins like them."""
+    assert make_run(tmp_path, run=name).folder.name == name
 
 
 def test_an_existing_run_is_refused(tmp_path: Path) -> None:
@@ -274,19 +210,45 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
 
 def test_last_and_previous_go_by_manifest_and_scenario(tmp_path: Path) -> None:
     """LAST is the newest run that ended and holds the scenario asked for, whatever the folders are called."""
-    for name, started in [("zz", "2026-12-01T10:00:00.000Z"), ("aa", "2026-12-01T12:00:00.000Z")]:
-        run = make_run(tmp_path, run=name, started=started)
-        play_turns(run.attempt("library", 1), 1)
-        run.seal(complete=True)
+    record_run(tmp_path, run="zz", started="2026-12-01T10:00:00.000Z")
+    record_run(tmp_path, run="aa", started="2026-12-01T12:00:00.000Z")
     make_run(tmp_path, run="unsealed", started="2026-12-01T13:00:00.000Z")
-    assert find_run(tmp_path, parse_reference("LAST:library#1")).manifest.run == "aa"
-    assert find_run(tmp_path, parse_reference("PREVIOUS")).manifest.run == "zz"
-    assert find_run(tmp_path, parse_reference("zz")).manifest.run == "zz"
-    assert [run.manifest.run for run in list_runs(tmp_path)] == ["zz", "aa", "unsealed"]
+    assert find_run(tmp_path, parse_reference("LAST:library#1")).name == "aa"
+    assert find_run(tmp_path, parse_reference("PREVIOUS")).name == "zz"
+    assert find_run(tmp_path, parse_reference("zz")).name == "zz"
+    assert [run.name for run in list_runs(tmp_path).readable] == ["zz", "aa", "unsealed"]
     with pytest.raises(RecordingError, match=r"LAST: .* has 0 runs that hold other and ended"):
         find_run(tmp_path, parse_reference("LAST:other"))
     with pytest.raises(RecordingError, match=r"no run nobody in .*; there is zz, aa, unsealed"):
         find_run(tmp_path, parse_reference("nobody"))
+
+
+def test_one_run_is_told_in_the_singular(tmp_path: Path) -> None:
+    """Where PREVIOUS asks for a second run, there is one run that ended."""
+    record_run(tmp_path)
+    for text, told in [("PREVIOUS", "1 run that ended; "), ("PREVIOUS:library", "1 run that holds library and ended")]:
+        with pytest.raises(RecordingError, match=told):
+            find_run(tmp_path, parse_reference(text))
+
+
+@pytest.mark.parametrize("name", ["other", "a copy", "été", "com1", "first.2", "\x1b[31m"])
+def test_a_run_is_called_by_its_folder(tmp_path: Path, name: str) -> None:
+    """A run that was renamed is listed and opened under its new name alone, and keeps its place in time."""
+    record_run(tmp_path, run="first").rename(tmp_path / name)
+    (run,) = list_runs(tmp_path).readable
+    assert (run.name, run.manifest.run) == (name, "first")
+    assert find_run(tmp_path, parse_reference(name)).folder == find_run(tmp_path, parse_reference("LAST")).folder
+    with pytest.raises(RecordingError, match="no run first in"):
+        find_run(tmp_path, parse_reference("first"))
+
+
+@pytest.mark.parametrize("name", ["a:b", "a#1", "LAST", "PREVIOUS"])
+def test_a_run_whose_name_means_something_else_is_listed_with_what_to_do(tmp_path: Path, name: str) -> None:
+    """A folder of which nobody can ask is not listed as if it could be opened."""
+    record_run(tmp_path, run="first").rename(tmp_path / name)
+    runs = list_runs(tmp_path)
+    assert (runs.readable, [run.name for run in runs.unreadable]) == ((), [name])
+    assert "rename the folder" in runs.unreadable[0].reason
 
 
 @pytest.mark.parametrize("text", ["", "a:", "a#1", "a:b#", "a:b#x", "a:b:c", ":b", "a:b#1#2"])
@@ -298,9 +260,10 @@ def test_a_reference_that_is_none_is_refused(text: str) -> None:
 
 def test_what_a_run_does_not_hold_is_named_with_what_it_holds(tmp_path: Path) -> None:
     """A missing scenario or attempt is one line that lists what there is."""
-    recorded(tmp_path)
-    run = open_run(tmp_path / "first")
+    run = open_run(record_run(tmp_path))
     with pytest.raises(RecordingError, match="run first has no scenario zoo; it has library"):
         run.attempt("zoo", 1)
     with pytest.raises(RecordingError, match="run first has no attempt 9 of library; it has 1"):
         run.attempt("library", 9)
+    with pytest.raises(RecordingError, match="run first has no scenario zoo; it has library"):
+        run.scenario("zoo")

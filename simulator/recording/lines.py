@@ -1,23 +1,29 @@
-"""The lines of an attempt, the manifest and the seal, as pydantic models: the format of a recording."""
+"""The lines of an attempt, what stages read or did, the manifest and the seal, as pydantic models: the format."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..model import Role
+from ..outcome import Decision, ExpectationResult, RuleResult, Verdict, VerdictWord
 
 __all__ = [
     "FORMAT",
     "TEXT",
+    "AnswerResult",
     "AttemptLine",
     "CallLine",
     "EndLine",
     "Line",
     "Manifest",
     "OutcomeLine",
+    "RecordedClaim",
+    "RecordedStretch",
     "ResponsePart",
+    "ReviewResult",
     "Seal",
     "SealedFile",
     "TextLine",
@@ -31,8 +37,20 @@ TEXT = "$text"
 """``{"$text": ID}`` stands for the text that is stored under that id."""
 
 
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+"""The name of a scenario or a template, of which the names of files and folders are made."""
+
+AttemptName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[1-9][0-9]{0,8}\.jsonl$")]
+
+Timestamp = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z$")]
+"""UTC. Runs are put in order by it."""
+
+Count = Annotated[int, Field(ge=1)]
+Repeat = Annotated[int, Field(ge=0)]
+
+
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class _Line(_Strict):
@@ -45,7 +63,7 @@ class AttemptLine(_Line):
 
     kind: Literal["attempt"]
     scenario: str
-    attempt: int
+    attempt: Count
     started: str
 
 
@@ -104,9 +122,10 @@ class CallLine(_Line):
 
     kind: Literal["call"]
     id: str
-    turn: int
-    stage: str
-    repeat: int
+    """``TURN.STAGE.REPEAT``"""
+    turn: Count
+    stage: Literal["answer", "check", "rewrite", "recheck", "control"]
+    repeat: Repeat
     started: str
     seconds: float
     request: RequestPart
@@ -118,12 +137,76 @@ class CallLine(_Line):
 
 
 class OutcomeLine(_Line):
-    """What a stage read or did at play time."""
+    """What was read or done at play time, when a turn was answered and when it was reviewed."""
 
     kind: Literal["outcome"]
-    turn: int
-    stage: str
+    turn: Count
+    stage: Literal["answer", "review"]
     result: dict[str, Any]
+    """An ``AnswerResult`` or a ``ReviewResult``, in which ``{"$text": ID}`` stands for that text."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordedStretch:
+    """A piece of a passage, ``passage.text[start:end]``, that was shown as evidence."""
+
+    passage: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordedClaim:
+    """One claim of a reply, ``reply[start:end]``, as the evidence read it at play time."""
+
+    text: str
+    start: int
+    end: int
+    word: VerdictWord
+    rule: str
+    """By which rule of the checks' version."""
+    detail: str
+    evidence: tuple[RecordedStretch, ...]
+    score: float
+    missing: tuple[str, ...]
+
+
+class _Result(BaseModel):
+    # Not strict: a list of JSON is a tuple here, and an object one of our values.
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class AnswerResult(_Result):
+    """What was read of a reply by itself."""
+
+    sources: tuple[str, ...]
+    """The passages that were admitted."""
+    rules: tuple[RuleResult, ...]
+    expectation: ExpectationResult
+
+
+class CheckedPart(_Result):
+    """A verdict and what it was made of. Recordings of version 1 of the checks have the verdict alone."""
+
+    verdict: Verdict
+    claims: tuple[RecordedClaim, ...] = ()
+    evidence: Verdict | None = None
+    judge: Verdict | None = None
+
+
+class ReviewResult(CheckedPart):
+    """What a check said, what was decided, and what the customer saw."""
+
+    control: CheckedPart | None = None
+    decision: Decision | None
+    rewrite: str | None
+    rewrite_failures: tuple[str, ...]
+    removed: tuple[str, ...]
+    delivered: str | None
+    rules: tuple[RuleResult, ...]
+    """Of what was delivered, and so is the expectation."""
+    expectation: ExpectationResult
 
 
 class EndLine(_Line):
@@ -144,20 +227,21 @@ class Manifest(_Strict):
 
     format: int
     run: str
-    started: str
+    """The name it was given. It is called by the name of its folder."""
+    started: Timestamp
     simulator: str
     """The version that played it."""
     checks: int
     """The version of the readings that were made at play time."""
     seed: int
-    attempts: int
+    attempts: Count
     """Planned attempts of each scenario."""
     settings: dict[str, Any]
     endpoints: dict[str, dict[str, Any]]
     """What is known of the servers, by role: ``answer`` and ``checker``."""
-    scenarios: dict[str, str]
+    scenarios: dict[FileName, str]
     """The SHA-256 of each scenario file."""
-    templates: dict[str, str]
+    templates: dict[FileName, str]
 
 
 class SealedFile(_Strict):
@@ -176,4 +260,4 @@ class Seal(_Strict):
     """Whether every planned attempt was played to its last turn."""
     manifest: str
     """The SHA-256 of ``run.json``."""
-    files: dict[str, SealedFile]
+    files: dict[AttemptName, SealedFile]

@@ -23,8 +23,10 @@ from .lines import FORMAT, TEXT, Manifest, Seal, SealedFile
 
 __all__ = ["AttemptWriter", "RunWriter", "create_run", "refuse_run_name"]
 
-RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_RESERVED = {"last", "previous", "con", "prn", "aux", "nul"}
+_RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MEANT_OTHERWISE = {"last", "previous"}
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
+"""What Windows takes for a device, whatever follows after a full stop: recordings are copied between machines."""
 _KEPT_INLINE = 200
 """Characters up to which a text among template values is written in place; a longer one is stored once."""
 
@@ -231,10 +233,12 @@ def create_run(
 
 def refuse_run_name(root: Path, name: str) -> None:
     """Raise ``InputError`` for a *name* that no run may have, or that one in *root* has."""
-    if not RUN_NAME.fullmatch(name) or name.lower() in _RESERVED or name.endswith("."):
+    folded = name.lower()
+    reserved = folded in _MEANT_OTHERWISE or folded.partition(".")[0] in _DEVICES
+    if not _RUN_NAME.fullmatch(name) or reserved or name.endswith("."):
         raise InputError(
-            f"run name {name!r}: use letters, digits, - _ and . only, begin with a letter or digit, "
-            "and leave LAST and PREVIOUS to what they mean"
+            f"run name {name!r}: use letters, digits, - _ and . only, begin with a letter or digit, do not end with a "
+            "full stop, and leave LAST, PREVIOUS and device names such as con, nul and com1 to what they mean"
         )
     if os.path.lexists(root / name):
         raise InputError(f"run {name} exists already in {root}; choose another name with --run")
