@@ -5,21 +5,25 @@ An error makes a scenario test something else than its author thinks; a warning 
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from .errors import ScenarioError
+from .errors import ScenarioError, TemplateError
 from .evidence.folding import contains, fold, words
 from .evidence.stems import content_words
 from .evidence.units import TIME_UNITS
-from .scenario import Expect, Passage, Scenario, Suite, Turn, load_scenario
+from .prompt import load_templates
+from .scenario import Expect, Passage, Scenario, Suite, Turn, scenario_of, yaml_bytes
 from .stages.money import money_named
+from .stages.pipeline import rehearse
 from .stages.sources import admit
-from .yamltext import Document, Place, printable, quoted, read_yaml
+from .visible import escaped
+from .yamltext import Document, Place, quoted, read_yaml
 
 __all__ = ["Finding", "Severity", "lint", "lint_scenario"]
 
@@ -42,20 +46,40 @@ class Finding:
         return f"{where}: {self.severity}: {self.message}"
 
 
-def lint(paths: Iterable[Path], suites: Mapping[str, Suite]) -> list[Finding]:
+def lint(paths: Iterable[Path], suites: Mapping[str, Suite], templates: Sequence[Path] = ()) -> list[Finding]:
     """Return the findings of each scenario file, in the order of *paths* and of the lines.
 
-    A file that does not load has the errors of the loader as its findings.
+    A file that does not load has the errors of the loader as its findings. With folders of *templates*, those that a
+    scenario names are looked up there and rendered.
     """
-    return [finding for path in paths for finding in _lint_file(path, suites)]
+    return [finding for path in paths for finding in _lint_file(path, suites, templates)]
 
 
-def _lint_file(path: Path, suites: Mapping[str, Suite]) -> list[Finding]:
+def _lint_file(path: Path, suites: Mapping[str, Suite], templates: Sequence[Path]) -> list[Finding]:
     try:
-        scenario = load_scenario(path)
+        document = read_yaml(yaml_bytes(path), str(path))
+        scenario = scenario_of(document, stem=path.stem)
     except ScenarioError as error:
-        return [_load_finding(line, printable(str(path))) for line in str(error).splitlines()]
-    return lint_scenario(scenario, read_yaml(path.read_bytes(), str(path)), suites)
+        return _load_findings(str(error), escaped(str(path)))
+    return [*lint_scenario(scenario, document, suites), *(_template_findings(path, scenario, templates))]
+
+
+def _template_findings(path: Path, scenario: Scenario, folders: Sequence[Path]) -> list[Finding]:
+    try:
+        if folders:
+            rehearse(scenario, load_templates(folders, [scenario]))
+    except TemplateError as error:
+        return [Finding(path=escaped(str(path)), line=None, severity="error", message=str(error))]
+    return []
+
+
+def _load_findings(reported: str, name: str) -> list[Finding]:
+    """Return the findings for what the loader reported about the file *name*, and that they hide others."""
+    *findings, last = (_load_finding(line, name) for line in reported.splitlines())
+    if last.line is not None:
+        waiting = f"; {len(_CHECKS)} further checks were not made until this is mended"
+        last = replace(last, message=last.message + waiting)
+    return [*findings, last]
 
 
 def _load_finding(reported: str, name: str) -> Finding:
@@ -69,10 +93,11 @@ def _load_finding(reported: str, name: str) -> Finding:
 
 def lint_scenario(scenario: Scenario, document: Document, suites: Mapping[str, Suite]) -> list[Finding]:
     """Return the findings of one scenario in the order of the lines; *document* is the file that it was read from."""
-    remarks = [*_suite(scenario, suites), *(remark for check in _CHECKS for remark in check(scenario))]
+    subject = _Subject(scenario=scenario, suites=suites, visible=_visible(scenario), places=_Places(scenario))
+    remarks = [remark for check in _CHECKS for remark in check(subject)]
     findings = [
         Finding(
-            path=printable(document.name),
+            path=escaped(document.name),
             line=_line(document, remark.place),
             severity=remark.severity,
             message=remark.text,
@@ -101,10 +126,68 @@ def _warning(place: Place, text: str) -> _Remark:
     return _Remark(place=place, severity="warning", text=text)
 
 
+class _Places:
+    """Where phrases stand in the texts of one scenario; every text is folded once, and every phrase looked up once."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._says = [_Text(turn.say) for turn in scenario.turns]
+        self._passages = {passage.id: _Text(passage.text) for passage in scenario.passages}
+        self._own = [
+            _Text(text or "")
+            for text in (
+                *(scenario.title, scenario.refusal_sentence, scenario.billing_sentence, scenario.closing_line),
+                scenario.reply.schema_text,
+            )
+        ]
+        self.first_turn = cache(self._first_turn)
+        self.in_passage = cache(self._in_passage)
+        self.is_own = cache(self._is_own)
+
+    def _first_turn(self, phrase: str) -> int | None:
+        """Return the first turn, from 0, in which the customer says *phrase*."""
+        return next((index for index, say in enumerate(self._says) if say.holds(phrase)), None)
+
+    def _in_passage(self, name: str, phrase: str) -> bool:
+        """Return whether *phrase* stands in the passage with the id *name*."""
+        return self._passages[name].holds(phrase)
+
+    def _is_own(self, phrase: str) -> bool:
+        """Return whether *phrase* stands in the scenario's own sentences or in its schema."""
+        return any(text.holds(phrase) for text in self._own)
+
+
+class _Text:
+    """A text to look for phrases in."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._folded = _flat(text)
+
+    def holds(self, phrase: str) -> bool:
+        # The first is quick, and most phrases stand in few of many long texts.
+        return _flat(phrase) in self._folded and contains(self._text, phrase)
+
+
+def _flat(text: str) -> str:
+    return fold(text).text.casefold()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Subject:
+    """A scenario under scrutiny, and what several checks ask of it."""
+
+    scenario: Scenario
+    suites: Mapping[str, Suite]
+    visible: tuple[Passage, ...]
+    """The passages that are admitted for some turn."""
+    places: _Places
+
+
 # The scenario as a whole.
 
 
-def _suite(scenario: Scenario, suites: Mapping[str, Suite]) -> Iterator[_Remark]:
+def _suite(subject: _Subject) -> Iterator[_Remark]:
+    scenario, suites = subject.scenario, subject.suites
     if scenario.suite is None:
         return
     suite = suites.get(scenario.suite)
@@ -119,9 +202,9 @@ def _suite(scenario: Scenario, suites: Mapping[str, Suite]) -> Iterator[_Remark]
         yield _error(("turns",), f"{has} in each scenario; {change}, or leave the suite")
 
 
-def _forbidden_money(scenario: Scenario) -> Iterator[_Remark]:
-    texts = [passage.text for passage in _visible(scenario)]
-    if scenario.rules.forbid_money and not any(money_named(text, tuple(texts)) for text in texts):
+def _forbidden_money(subject: _Subject) -> Iterator[_Remark]:
+    # A number is a price only where a passage names money in another way, so each can be asked by itself.
+    if subject.scenario.rules.forbid_money and not any(money_named(passage.text, ()) for passage in subject.visible):
         yield _error(
             ("rules", "forbid_money"),
             "no passage that a turn can see names money, so nothing tempts a reply to break this rule; "
@@ -129,8 +212,9 @@ def _forbidden_money(scenario: Scenario) -> Iterator[_Remark]:
         )
 
 
-def _own_sentences(scenario: Scenario) -> Iterator[_Remark]:
+def _own_sentences(subject: _Subject) -> Iterator[_Remark]:
     """Check the sentences that the scenario itself has delivered against its own rules."""
+    scenario = subject.scenario
     sentences: tuple[tuple[Place, str | None], ...] = (
         (("refusal",), scenario.refusal_sentence),
         (("holding",), scenario.holding_sentence),
@@ -156,29 +240,40 @@ def _money(scenario: Scenario, text: str) -> tuple[str, ...]:
     return money_named(text, tuple(passage.text for passage in scenario.passages))
 
 
-def _facts(scenario: Scenario) -> Iterator[_Remark]:
-    for name, value in scenario.facts.items():
-        if not any(contains(turn.say, value) for turn in scenario.turns):
+def _refusal_in_form(subject: _Subject) -> Iterator[_Remark]:
+    scenario = subject.scenario
+    if scenario.reply.format == "json" and scenario.refusal_body == scenario.refusal_sentence:
+        yield _warning(
+            ("reply", "schema"),
+            "no reply that declines was found under this schema, so a refusal would be delivered as plain text; "
+            "let `answer` be null or a text, let `quote` be null, and give other fields a `default`",
+        )
+
+
+def _facts(subject: _Subject) -> Iterator[_Remark]:
+    for name, value in subject.scenario.facts.items():
+        if subject.places.first_turn(value) is None:
             yield _warning(
                 ("facts", name), f"no turn states {quoted(value)}; let the customer say it, or take the fact out"
             )
 
 
-def _passages(scenario: Scenario) -> Iterator[_Remark]:
+def _passages(subject: _Subject) -> Iterator[_Remark]:
     """Check that what is admitted can be seen.
 
     A passage whose kind is not admitted is kept out on purpose, and so is one that is out of force where the scenario
     asks about one date only.
     """
+    scenario = subject.scenario
     there = {passage.kind for passage in scenario.passages}
     for number, kind in enumerate(scenario.admit.kinds or ()):
         if kind not in there:
             what = f"no passage is of the kind {quoted(kind)}; write the kind that a passage has, or take it out"
             yield _warning(("admit", "kinds", number), what)
-    visible = _visible(scenario)
+    visible = {passage.id for passage in subject.visible}
     for number, passage in enumerate(scenario.passages):
         admitted = scenario.admit.kinds is None or passage.kind in scenario.admit.kinds
-        if admitted and passage not in visible and len(scenario.turns) > 1:
+        if admitted and passage.id not in visible and len(scenario.turns) > 1:
             yield _warning(
                 ("passages", number, "id"),
                 f"the passage {quoted(passage.id)} is in force on no date that a turn asks about; "
@@ -199,14 +294,16 @@ _HOW_LONG: Final = re.compile(r"\bhow long\b", re.IGNORECASE)
 _SHARE: Final = 0.75
 
 
-def _silence(scenario: Scenario) -> Iterator[_Remark]:
+def _silence(subject: _Subject) -> Iterator[_Remark]:
     """Find topics that are said to be missing and most of whose content words stand in one paragraph.
 
     What is asked with "how long" is answered only by a paragraph that has a unit of time.
     """
-    blocks = [block for passage in _visible(scenario) for block in re.split(r"\n\s*\n", passage.text.strip())]
+    scenario = subject.scenario
+    blocks = [block for passage in subject.visible for block in re.split(r"\n\s*\n", passage.text.strip())]
+    where = _where(blocks if scenario.silent_on else ())
     for number, topic in enumerate(scenario.silent_on):
-        answer = next((block for block in blocks if _seems_to_answer(block, topic)), None)
+        answer = next((blocks[at] for at in _near(topic, where) if _may_answer(blocks[at], topic)), None)
         if answer is not None:
             yield _warning(
                 ("silent_on", number),
@@ -219,11 +316,24 @@ def _silence(scenario: Scenario) -> Iterator[_Remark]:
         )
 
 
-def _seems_to_answer(block: str, topic: str) -> bool:
+def _where(blocks: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    """Return the blocks that hold each content word."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for number, block in enumerate(blocks):
+        for word in content_words(block):
+            found[word].append(number)
+    return found
+
+
+def _near(topic: str, where: Mapping[str, Sequence[int]]) -> list[int]:
+    """Return the blocks that hold most of the content words of *topic*, in order."""
     wanted = content_words(_HOW_LONG.sub(" ", topic))
-    if not wanted or (_HOW_LONG.search(topic) and not _TIME.search(block)):
-        return False
-    return len(wanted & content_words(block)) / len(wanted) >= _SHARE
+    held = Counter(number for word in wanted for number in where.get(word, ()))
+    return sorted(number for number, count in held.items() if count / len(wanted) >= _SHARE)
+
+
+def _may_answer(block: str, topic: str) -> bool:
+    return not _HOW_LONG.search(topic) or bool(_TIME.search(block))
 
 
 # Turn by turn.
@@ -237,13 +347,14 @@ _PLAIN_ANSWERS: Final = frozenset({
 """What a reply may say without having it from anywhere."""
 
 
-def _turns(scenario: Scenario) -> Iterator[_Remark]:
+def _turns(subject: _Subject) -> Iterator[_Remark]:
+    scenario = subject.scenario
     for index, turn in enumerate(scenario.turns):
         yield from _probe(scenario, turn, index)
         if turn.answer_from == "document" and not admit(scenario, turn):
             yield from _no_passage(scenario, turn, index)
         elif turn.expect is not None:
-            yield from _out_of_reach(scenario, turn.expect, index)
+            yield from _out_of_reach(subject, turn.expect, index)
         if turn.expect is not None:
             yield from _contradictions(scenario, turn.expect, index)
 
@@ -278,41 +389,44 @@ def _no_passage(scenario: Scenario, turn: Turn, index: int) -> Iterator[_Remark]
     )
 
 
-def _out_of_reach(scenario: Scenario, expect: Expect, index: int) -> Iterator[_Remark]:
+def _out_of_reach(subject: _Subject, expect: Expect, index: int) -> Iterator[_Remark]:
     """Find expected words that a reply could only invent."""
-    sources = _sources(scenario, index)
-    recall = _is_recall(scenario, index)
+    recall = subject.scenario.turns[index].probe == "recall"
     missing = "no earlier turn states" if recall else "neither an admitted passage nor a turn so far holds"
+    reachable = _reach_of_recall(subject, index) if recall else _reach(subject, index)
     for number, phrase in enumerate(expect.contains):
-        if not _reachable(phrase, sources):
+        if not reachable(phrase):
             place = ("turns", index, "expect", "contains", number)
             yield _error(place, f"{missing} {quoted(phrase)}; write words that a reply can take from there")
-    if expect.any_of and not any(_reachable(phrase, sources) for phrase in expect.any_of):
+    if expect.any_of and not any(map(reachable, expect.any_of)):
         place = ("turns", index, "expect", "any_of")
         yield _error(place, f"{missing} any of these; write words that a reply can take from there")
-    if expect.reference and not any(_reachable(phrase, sources) for phrase in expect.reference):
+    if expect.reference and not any(map(reachable, expect.reference)):
         place = ("turns", index, "expect", "reference")
         yield _warning(place, f"{missing} any of these answers as whole words; check them against the passage")
 
 
-def _reachable(phrase: str, sources: Sequence[str]) -> bool:
-    return fold(phrase).text.casefold() in _PLAIN_ANSWERS or any(contains(source, phrase) for source in sources)
+def _reach_of_recall(subject: _Subject, index: int) -> Callable[[str], bool]:
+    """Return whether a phrase was said before turn *index*, from 0."""
+
+    def reachable(phrase: str) -> bool:
+        first = subject.places.first_turn(phrase)
+        return _flat(phrase) in _PLAIN_ANSWERS or (first is not None and first < index)
+
+    return reachable
 
 
-def _is_recall(scenario: Scenario, index: int) -> bool:
-    return scenario.turns[index].probe == "recall"
+def _reach(subject: _Subject, index: int) -> Callable[[str], bool]:
+    """Return whether a reply to turn *index*, from 0, may take a phrase from passages, customer or scenario."""
+    admitted = [passage.id for passage in admit(subject.scenario, subject.scenario.turns[index])]
+    recalled = _reach_of_recall(subject, index + 1)
 
+    def reachable(phrase: str) -> bool:
+        places = subject.places
+        here = recalled(phrase) or places.is_own(phrase)
+        return here or any(places.in_passage(name, phrase) for name in admitted)
 
-def _sources(scenario: Scenario, index: int) -> list[str]:
-    """Return the texts that a reply to turn *index*, from 0, may take its words from."""
-    if _is_recall(scenario, index):
-        return [turn.say for turn in scenario.turns[:index]]
-    return [
-        *(passage.text for passage in admit(scenario, scenario.turns[index])),
-        *(turn.say for turn in scenario.turns[: index + 1]),
-        *(scenario.title, scenario.refusal_sentence, scenario.billing_sentence or "", scenario.closing_line or ""),
-        json.dumps(scenario.reply.schema_ or {}, ensure_ascii=False),
-    ]
+    return reachable
 
 
 def _contradictions(scenario: Scenario, expect: Expect, index: int) -> Iterator[_Remark]:
@@ -336,9 +450,11 @@ def _never(scenario: Scenario, expect: Expect, phrase: str) -> str:
     return f"holds {quoted(unwanted)}, which must be absent; take it out of one of the two" if unwanted else ""
 
 
-_CHECKS: tuple[Callable[[Scenario], Iterator[_Remark]], ...] = (
+_CHECKS: tuple[Callable[[_Subject], Iterator[_Remark]], ...] = (
+    _suite,
     _forbidden_money,
     _own_sentences,
+    _refusal_in_form,
     _facts,
     _passages,
     _silence,

@@ -1,11 +1,7 @@
 """A turn and its history, rendered to messages.
 
-A template is a Jinja file in which each block named after a role becomes one message, in the order of the file.
-Templates are rendered in a sandbox in which an undefined name is an error. Passages, customer messages and replies
-are data: they are handed over as values and never parsed, so ``{{ }}`` in them reaches the model byte for byte.
-
-One policy for newlines: the line of a block tag leaves nothing behind, and the single newline before ``endblock``
-is the template's, not the message's. Every other byte is sent.
+Passages, customer messages and replies are data: they are handed to templates as values and never parsed, so ``{{ }}``
+in them reaches the model byte for byte.
 """
 
 from __future__ import annotations
@@ -16,13 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from jinja2 import StrictUndefined, Template, TemplateSyntaxError
-from jinja2 import TemplateError as JinjaError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
 from .errors import TemplateError
 from .model import Message, Role
 from .scenario import Passage, Scenario
+from .template import MAX_SOURCE, Template, parse_template
 
 __all__ = [
     "DEFAULT_TEMPLATES",
@@ -37,8 +30,9 @@ __all__ = [
 DEFAULT_TEMPLATES: Mapping[str, str] = {"system": "support", "check": "check", "rewrite": "rewrite"}
 """Template names by the role they play; a scenario's ``templates`` overrides them."""
 
+_MAX_BYTES = 4 * MAX_SOURCE
+"""A file with more has too many characters, whatever they are."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_ROLES = get_args(Role)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,38 +57,10 @@ class Templates:
 
     def render(self, name: str, values: Mapping[str, Any]) -> tuple[Message, ...]:
         """Return one message per block of template *name*, in the order of the file."""
-        template = self._parse(name)
-        try:
-            texts = {
-                role: "".join(block(template.new_context(dict(values)))) for role, block in template.blocks.items()
-            }
-        except (JinjaError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise TemplateError(f"template {name}: cannot be rendered: {error}") from error
-        return tuple(Message(role=cast("Role", role), content=text.removesuffix("\n")) for role, text in texts.items())
-
-    def _parse(self, name: str) -> Template:
         if name not in self._parsed:
-            self._parsed[name] = _parse(name, self.sources[name])
-        return self._parsed[name]
-
-
-def _parse(name: str, source: str) -> Template:
-    environment = ImmutableSandboxedEnvironment(
-        undefined=StrictUndefined,
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    try:
-        template = environment.from_string(source)
-    except TemplateSyntaxError as error:
-        raise TemplateError(f"template {name}, line {error.lineno}: {error.message}") from error
-    unknown = [block for block in template.blocks if block not in _ROLES]
-    if unknown or not template.blocks:
-        found = f"found {', '.join(unknown)}" if unknown else "found none"
-        raise TemplateError(f"template {name}: blocks are named after roles ({', '.join(_ROLES)}); {found}")
-    return template
+            self._parsed[name] = parse_template(name, self.sources[name], get_args(Role))
+        texts = self._parsed[name].render(values)
+        return tuple(Message(role=cast("Role", role), content=text) for role, text in texts)
 
 
 def load_templates(folders: Sequence[Path], scenarios: Sequence[Scenario]) -> Templates:
@@ -124,7 +90,11 @@ def _read_template(name: str, folders: Sequence[Path]) -> str:
 
 def _decode(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise TemplateError(f"{path}:1: the template is longer than {MAX_SOURCE:,} characters; write a shorter one")
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise TemplateError(f"{path}: not UTF-8 at byte {error.start}; save the file as UTF-8") from error
     except OSError as error:
@@ -186,10 +156,14 @@ def _passage_values(passages: Sequence[Passage]) -> list[dict[str, str]]:
 
 
 def _form(scenario: Scenario) -> dict[str, Any]:
+    """Return what a reply must be like; None for what is not asked for."""
     return {
+        "format": scenario.reply.format,
+        "schema": scenario.reply.schema_text,
+        "max_answer_words": scenario.reply.max_answer_words,
         "max_words": scenario.rules.max_words,
         "forbid_money": scenario.rules.forbid_money,
         "billing": scenario.billing_sentence,
         "closing_line": scenario.closing_line,
-        "refusal": scenario.refusal_sentence,
+        "refusal": scenario.refusal_body,
     }

@@ -22,7 +22,7 @@ from .canonical import digest_json, digest_text
 from .errors import InputError, ScenarioError
 from .evidence.folding import words
 from .scenario import read_scenario
-from .yamltext import printable
+from .visible import escaped
 
 __all__ = ["MAX_ANSWER_WORDS", "Question", "choose", "normalised", "read_squad", "scenario_text", "write_scenarios"]
 
@@ -107,7 +107,7 @@ def read_squad(path: Path) -> tuple[Question, ...]:
     )
     twice = [question for question, count in Counter(question.id for question in questions).items() if count > 1]
     if twice:
-        raise InputError(f"{path}: the id {printable(twice[0])} stands at several questions; give each its own")
+        raise InputError(f"{path}: the id {escaped(twice[0])} stands at several questions; give each its own")
     return questions
 
 
@@ -120,9 +120,9 @@ def _read(path: Path) -> _File:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(map(str, first["loc"]))
         problem = f"{where}: {first['msg']}" if where else first["msg"]
-        raise InputError(f"{path}: not SQuAD v2.0 ({printable(problem)}); name a file in that format") from error
+        raise InputError(f"{path}: not SQuAD v2.0 ({escaped(problem)}); name a file in that format") from error
     if file.version != _VERSION:
-        raise InputError(f"{path}: SQuAD {printable(file.version)}, which has other fields; name a {_VERSION} file")
+        raise InputError(f"{path}: SQuAD {escaped(file.version)}, which has other fields; name a {_VERSION} file")
     return file
 
 
@@ -130,7 +130,7 @@ def _answered_as_they_say(questions: Sequence[_Asked], path: Path) -> Sequence[_
     for asked in questions:
         if asked.is_impossible == bool(asked.answers):
             what = "is marked impossible and has answers" if asked.answers else "has no answer and is not impossible"
-            raise InputError(f"{path}: the question {printable(asked.id)} {what}; correct one of the two")
+            raise InputError(f"{path}: the question {escaped(asked.id)} {what}; correct one of the two")
     return questions
 
 
@@ -204,7 +204,7 @@ def scenario_text(question: Question) -> str:
         read_scenario(text.encode("utf-8", "surrogatepass"), question.name)
     except ScenarioError as error:
         first = str(error).splitlines()[0]
-        raise InputError(f"the question {printable(question.id)} cannot be a scenario: {first}") from error
+        raise InputError(f"the question {escaped(question.id)} cannot be a scenario: {first}") from error
     return text
 
 

@@ -21,11 +21,13 @@ from typing import Any, NoReturn, TypeAlias, cast
 import yaml
 
 from .errors import ScenarioError
+from .visible import escaped
 
 __all__ = [
     "MAX_ALIASED",
     "MAX_BYTES",
     "MAX_DEPTH",
+    "MAX_PROBLEMS",
     "Document",
     "Place",
     "Plain",
@@ -38,7 +40,6 @@ __all__ = [
     "as_text",
     "brief",
     "described",
-    "printable",
     "quoted",
     "read_yaml",
     "refusal",
@@ -51,7 +52,8 @@ MAX_DEPTH = 40
 MAX_ALIASED = 100_000
 """Values that the aliases of a file stand for, all together. A file without aliases is bounded by its size alone."""
 
-_MAX_PROBLEMS = 50
+MAX_PROBLEMS = 50
+"""Problems of a file that are told; of those beyond only the number is."""
 _MAX_SHOWN = 60
 
 
@@ -128,27 +130,23 @@ def read_yaml(data: bytes, name: str) -> Document:
 def refusal(name: str, problems: Iterable[Problem]) -> ScenarioError:
     """Return the error that reports *problems* of the file *name*, one line each, in the order of the file."""
     ordered = sorted(problems, key=lambda problem: problem.line)
-    shown, left = ordered[:_MAX_PROBLEMS], ordered[_MAX_PROBLEMS:]
+    shown, left = ordered[:MAX_PROBLEMS], ordered[MAX_PROBLEMS:]
     if left:
         shown.append(
             Problem(line=left[0].line, text=f"{len(left)} more problems from here on; correct those above first")
         )
-    return ScenarioError("\n".join(f"{printable(name)}:{problem.line}: {problem.text}" for problem in shown))
-
-
-def printable(text: str) -> str:
-    r"""Return *text* on one line: line breaks, control characters, lone surrogates and odd spaces as ``\u``."""
-    return "".join(char if char.isprintable() else _escape(char) for char in text)
+    return ScenarioError("\n".join(f"{escaped(name)}:{problem.line}: {problem.text}" for problem in shown))
 
 
 def brief(text: str) -> str:
     """Return *text* on one line, cut after 60 characters."""
-    return printable(_cut(text))
+    return escaped(_cut(text))
 
 
 def quoted(text: str) -> str:
     """Return *text* as a double-quoted YAML scalar on one line, cut after 60 characters."""
-    return '"' + printable(_cut(text).replace("\\", "\\\\").replace('"', '\\"')) + '"'
+    plain = _cut(text).replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(char if char.isprintable() else _escape(char) for char in plain) + '"'
 
 
 def _cut(text: str) -> str:

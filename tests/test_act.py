@@ -81,9 +81,9 @@ def test_the_refusal_stands_in_where_no_statement_is_left(reply: str) -> None:
     assert any(FLAGGED in sentence for sentence in done.removed)
 
 
-def test_the_refusal_brings_no_closing_line_that_the_reply_had_not() -> None:
-    """A rule that was broken stays broken, and reported."""
-    assert left(DAY, FLAGGED) == REFUSAL
+def test_the_refusal_that_stands_in_has_the_form_of_a_reply() -> None:
+    """It is the application's own text, so it brings the closing line that the reply lacked."""
+    assert left(DAY, FLAGGED) == f"{REFUSAL}\n{CLOSING}"
 
 
 def test_the_billing_sentence_is_never_taken_out() -> None:

@@ -31,20 +31,20 @@ def test_every_phrase_of_contains_must_be_there() -> None:
         == "met"
     )
     missed = read("It covers Canyonland.", contains=("Canyonlands", "Arches", "It"))
-    assert missed == ExpectationResult(met="missed", detail="missing: Canyonlands, Arches")
+    assert missed == ExpectationResult(met="missed", detail='does not say "Canyonlands", "Arches"')
 
 
 def test_one_phrase_of_any_of_is_enough() -> None:
     """Without any it is missed, and all are named."""
     assert read("No, it isn't.", any_of=("no", "none")).met == "met"
-    assert read("Nothing.", any_of=("no", "none")).detail == "missing: any of no, none"
+    assert read("Nothing.", any_of=("no", "none")).detail == 'says none of "no", "none"'
 
 
 def test_no_phrase_of_absent_may_be_there() -> None:
     """Those that are there are named; part of a number is not the number."""
     assert read("Valid for 17 days.", absent=("7 days",)).met == "met"
     missed = read("Valid for 7 days.", absent=("1 day", "7 days"))
-    assert missed == ExpectationResult(met="missed", detail="should not be there: 7 days")
+    assert missed == ExpectationResult(met="missed", detail='says "7 days", which it should not')
 
 
 def test_the_closing_line_neither_helps_nor_harms() -> None:
@@ -72,7 +72,7 @@ def test_a_reference_is_compared_as_squad_compares_it(reply: str, reference: str
 def test_a_reference_must_be_in_the_reply_as_whole_words(reference: str) -> None:
     """One that is nothing but an article is in no reply."""
     missed = read("It was the Eiffel Tower.", reference=(reference,))
-    assert missed == ExpectationResult(met="missed", detail=f"no reference answer: {reference}")
+    assert missed == ExpectationResult(met="missed", detail=f'holds no reference answer: "{reference}"')
 
 
 def test_the_reference_is_looked_for_in_the_answer_and_not_in_the_quote() -> None:
@@ -116,7 +116,7 @@ def test_a_reply_that_declines_meets_an_expected_abstention(text: str) -> None:
     """The refusal, the billing sentence alone, no words, or one of the English phrases for not knowing."""
     assert declines(text.removesuffix(CLOSING), scenario())
     assert read(text, abstain=True) == ExpectationResult(met="met")
-    assert read(text, abstain=False) == ExpectationResult(met="missed", detail="declines")
+    assert read(text, abstain=False) == ExpectationResult(met="missed", detail="declines, and should have answered")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_reply_that_declines_meets_an_expected_abstention(text: str) -> None:
 )
 def test_a_reply_that_states_something_does_not_decline(text: str) -> None:
     """What a pass or a park does not do is a statement."""
-    assert read(text, abstain=True) == ExpectationResult(met="missed", detail="does not decline")
+    assert read(text, abstain=True) == ExpectationResult(met="missed", detail="answers, and should have declined")
     assert read(text, abstain=False) == ExpectationResult(met="met")
 
 
@@ -189,7 +189,7 @@ def test_an_empty_json_answer_declines() -> None:
 def test_one_part_missed_is_missed_and_one_unknown_is_unknown() -> None:
     """The details are those of the parts that decide."""
     both = read("It is 7 days.", contains=("TD-5208",), any_of=("7",), absent=("7 days",))
-    assert both.detail == "missing: TD-5208; should not be there: 7 days"
+    assert both.detail == 'does not say "TD-5208"; says "7 days", which it should not'
     assert read("The page does not say. It is 7 days.", abstain=True, contains=("7",)).met == "unknown"
 
 

@@ -7,10 +7,12 @@ from textwrap import dedent, indent
 
 import pytest
 
+from simulator.evidence.folding import fold
 from simulator.lint import Finding, lint, lint_scenario
 from simulator.scenario import Suite, read_scenario
 from simulator.yamltext import read_yaml
 
+TEMPLATES = Path(__file__).parent.parent / "templates"
 SUITES = {
     "pair": Suite(name="pair", title="Two turns each", turns=2),
     "any": Suite(name="any", title="Any", turns=None),
@@ -424,3 +426,52 @@ def test_files_that_do_not_load_are_findings_too(tmp_path: Path) -> None:
     ]
     assert findings[0].message.startswith("12:30 is not text")
     assert findings[-1].message.startswith("there is no such file")
+
+
+def test_errors_of_loading_say_how_much_was_not_looked_at(tmp_path: Path) -> None:
+    """The last of them says how many checks were not made; a file that is not there has nothing to check."""
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("scenario: broken\ntitle: 12:30\nturns:\n  - say: Hello\n    answer_from: memory\n")
+    first, last, gone = lint([broken, tmp_path / "gone.yaml"], SUITES)
+    assert "further checks" not in first.message + gone.message
+    assert last.message.endswith("; 8 further checks were not made until this is mended")
+
+
+def test_templates_are_looked_at_where_their_folders_are_given(tmp_path: Path) -> None:
+    """A template that does not render is an error of the scenario that names it."""
+    path = tmp_path / "pool.yaml"
+    path.write_text(written(ASK, RECALL, head=HEAD + "templates: {system: mine}\n"))
+    (tmp_path / "mine.jinja").write_text("{% block system %}\n{{ nobody }}{% endblock %}")
+    assert lint([path], SUITES) == []
+    [finding] = lint([path], SUITES, [tmp_path, TEMPLATES])
+    assert (finding.path, finding.line, finding.severity) == (str(path), None, "error")
+    assert finding.message == "mine.jinja:2: cannot be rendered: 'nobody' is undefined"
+    (tmp_path / "mine.jinja").write_text("{% block system %}\n{{ title }}{% endblock %}")
+    assert lint([path], SUITES, [tmp_path, TEMPLATES]) == []
+
+
+@pytest.mark.parametrize(("answer", "count"), [("[string, 'null']", 0), ("integer", 1)])
+def test_a_schema_without_room_for_a_refusal_is_a_warning(answer: str, count: int) -> None:
+    """Where nothing that declines is valid, a refusal would be out of format."""
+    schema = f"reply:\n  format: json\n  schema: {{type: object, properties: {{answer: {{type: {answer}}}}}}}\n"
+    text = written(ASK.replace("    expect: {any_of: [7 days, a week]}\n", ""), RECALL, head=HEAD + schema)
+    findings = found(text)
+    assert len(findings) == count
+    for finding in findings:
+        assert finding.severity == "warning"
+        assert "no reply that declines was found under this schema" in finding.message
+        assert marked(text, finding).startswith("schema:")
+
+
+def test_every_text_of_a_long_scenario_is_folded_a_few_times_at_most() -> None:
+    """Looking for many phrases in many texts does not fold each text for each phrase."""
+    passages = "".join(passage(f"Pass {number} costs $3{number}.", name=f"p{number}") for number in range(150))
+    turns = [
+        f"  - say: Question {number}?\n    answer_from: document\n    expect: {{any_of: [Saturn, week {number}]}}\n"
+        for number in range(200)
+    ]
+    text = written(ASK, *turns, passages=passage() + passages)
+    before = fold.cache_info().misses
+    assert len(found(text)) == 200
+    texts = 150 + 200 + 2 * 200
+    assert fold.cache_info().misses - before < 6 * texts

@@ -158,6 +158,13 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+REFUSALS = {
+    "filtered": "The sources do not say.",
+    "json": '{"status": "not_stated", "answer": null, "source": null, "quote": null}',
+}
+"""What stands in for a reply, in the format of each variant."""
+
+
 def test_the_score_sets_reply_decision_and_expectation_side_by_side(
     recordings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,7 +178,7 @@ def test_the_score_sets_reply_decision_and_expectation_side_by_side(
     for variant in ("filtered", "json"):
         lapsed = rows[f"lodging-{variant}-lapsed"]
         assert (lapsed["reply"], lapsed["decision"]["word"]) == (None, "abstained")
-        assert (lapsed["delivered"], lapsed["expected"][:8]) == ("The sources do not say.", "declines")
+        assert (lapsed["delivered"], lapsed["expected"][:8]) == (REFUSALS[variant], "declines")
         assert rows[f"lodging-{variant}-meals"]["not_in_quote"] == ["50 dollars"]
         released = [rows[f"lodging-{variant}-{question}"] for question in GOOD]
         assert {row["decision"]["word"] for row in released} == {"released"}

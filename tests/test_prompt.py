@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from simulator.errors import TemplateError
 from simulator.model import Message
 from simulator.prompt import Templates, answer_prompt, check_prompt, load_templates, rewrite_prompt
 from simulator.scenario import Scenario
+from simulator.template import MAX_SOURCE
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 AWKWARD = "{{ title }} {% raw %} {# no #}\r\n  trailing  \n\n"
@@ -123,14 +125,17 @@ def test_a_scenario_may_name_its_own_template(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        ("{% block system %}{{ nobody }}{% endblock %}", "template mine: cannot be rendered: 'nobody' is undefined"),
-        ("{% block system %}\n{{ title", "template mine, line 2:"),
-        ("no blocks", "template mine: blocks are named after roles (system, user, assistant); found none"),
+        ("{% block system %}{{ nobody }}{% endblock %}", "mine.jinja:1: cannot be rendered: 'nobody' is undefined"),
+        ("{% block system %}\n{{ title", "mine.jinja:2: "),
+        ("no blocks", "mine.jinja:1: blocks are named after roles (system, user, assistant); found none"),
         ("{% block sytem %}x{% endblock %}", "found sytem"),
-        ("{% block system %}{{ title.__class__.__mro__ }}{% endblock %}", "template mine: cannot be rendered"),
-        ("{% block system %}{{ 1 / 0 }}{% endblock %}", "template mine: cannot be rendered"),
-        ("{% block system %}{% for i in range(10 ** 9) %}{% endfor %}{% endblock %}", "cannot be rendered"),
-        ("{% block system %}{% include 'other' %}{% endblock %}", "template mine: cannot be rendered"),
+        ("{% block system %}{{ title.__class__.__mro__ }}{% endblock %}", "mine.jinja:1: cannot be rendered"),
+        ("{% block system %}{{ 1 / 0 }}{% endblock %}", "mine.jinja:1: the operator / has no place"),
+        (
+            "{% block system %}{% for i in range(10 ** 9) %}{% endfor %}{% endblock %}",
+            "a call such as range(9) has no place",
+        ),
+        ("{% block system %}{% include 'other' %}{% endblock %}", "mine.jinja:1: {% include %} has no place"),
     ],
 )
 def test_a_wrong_template_is_one_clear_line(tmp_path: Path, source: str, complaint: str) -> None:
@@ -141,6 +146,71 @@ def test_a_wrong_template_is_one_clear_line(tmp_path: Path, source: str, complai
         answer_prompt(load_templates([tmp_path, TEMPLATES], [script]), script, (), [], "Why?")
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_too_large_is_not_read_whole(tmp_path: Path) -> None:
+    """The complaint comes before the file is decoded, whatever is in it."""
+    (tmp_path / "mine.jinja").write_bytes(b"\xff" * (4 * MAX_SOURCE + 1))
+    with pytest.raises(TemplateError, match=f"mine.jinja:1: the template is longer than {MAX_SOURCE:,} characters"):
+        load_templates([tmp_path, TEMPLATES], [scenario(templates={"system": "mine"})])
+
+
+@pytest.mark.parametrize("words", [8, 21])
+def test_the_shipped_prompts_name_the_limit_of_the_answer(words: int) -> None:
+    """How many words an answer may have is the scenario's, in the answer's prompt and in that of a rewrite."""
+    form = {"format": "answer_quote", "max_answer_words": words}
+    script = scenario(reply=form, rules={}, templates={"system": "answer_quote"})
+    (system, _) = answer_prompt(shipped(script), script, script.passages, [], "How long?").messages
+    assert f"\nAnswer: the answer alone, in at most {words} words\nQuote: the words" in system.content
+    (rewriting, _) = rewrite_prompt(shipped(script), script, script.passages, "How long?", "x", ["x"]).messages
+    assert f'"Answer:" with the answer alone, in at most {words} words, and' in rewriting.content
+
+
+def test_the_shipped_prompts_say_nothing_of_a_limit_that_is_not_there() -> None:
+    """Without a limit of words the line on the answer goes on at once to the quote."""
+    script = scenario(reply={"format": "answer_quote"}, rules={}, templates={"system": "answer_quote"})
+    (system, _) = answer_prompt(shipped(script), script, script.passages, [], "How long?").messages
+    assert "\nAnswer: the answer alone\nQuote: the words of one source" in system.content
+
+
+def in_json() -> Scenario:
+    """Return a scenario whose replies are JSON with an answer."""
+    schema = {"type": "object", "properties": {"answer": {"type": ["string", "null"]}}, "required": ["answer"]}
+    return scenario(reply={"format": "json", "schema": schema}, rules={}, templates={"system": "answer_json"})
+
+
+def test_the_shipped_prompts_show_the_refusal_in_its_form() -> None:
+    """Where replies are JSON, a prompt has an object that declines under the scenario's schema."""
+    script = in_json()
+    (system, _) = answer_prompt(shipped(script), script, script.passages, [], "How long?").messages
+    assert system.content.endswith('reply with this object and nothing else:\n{"answer": "It does not say."}')
+    (rewriting, _) = rewrite_prompt(shipped(script), script, script.passages, "How long?", "x", ["x"]).messages
+    assert "\n- one JSON object with the same fields and nothing else\n- if nothing" in rewriting.content
+    assert 'the object: {"answer": "It does not say."}\n' in rewriting.content
+
+
+def test_a_template_has_the_schema_as_json() -> None:
+    """A template may show the scenario's schema; it is nothing where the replies have another format."""
+    templates = Templates({"answer_json": "{% block system %}{{ schema }}{% endblock %}"})
+    (system, _) = answer_prompt(templates, in_json(), (), [], "How long?").messages
+    assert json.loads(system.content) == in_json().reply.schema_
+    script = scenario(templates={"system": "answer_json"})
+    (system, _) = answer_prompt(templates, script, (), [], "How long?").messages
+    assert system.content == "None"
+
+
+def test_the_rewrite_prompt_of_a_plain_reply_byte_for_byte() -> None:
+    """The lines on other formats leave nothing behind where a reply is plain text."""
+    script = scenario()
+    (system, _) = rewrite_prompt(shipped(script), script, script.passages, "How long?", "x", ["x"]).messages
+    assert (
+        "Keep the form of the reply:\n"
+        "- at most 40 words\n"
+        "- the last line, alone on its line, is exactly: Ref: RL-1\n"
+        "- if nothing is left to say, the sentence: It does not say.\n"
+        "\n"
+        "Answer with the corrected reply and nothing else.\n"
+    ) in system.content
 
 
 @pytest.mark.parametrize("name", ["../secrets", "/etc/passwd", "a.jinja", "", "a b"])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from datetime import date
 from typing import Any
 
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 from scenes import BILLING, CLOSING, FEES, REFUSAL, in_json, quoting, scenario
 
 from simulator.outcome import RuleResult
-from simulator.scenario import Scenario
-from simulator.stages.form import read_form
+from simulator.scenario import Rules, Scenario
+from simulator.scenario.schema import MAX_WORK
+from simulator.stages.form import read_form, refusal_in_form
 from simulator.stages.money import money_named
 from simulator.stages.rules import body, read_rules, split_closing
 from simulator.stages.sources import admit
@@ -114,6 +116,10 @@ def test_a_broken_closing_line_is_explained_so_that_the_difference_shows() -> No
     assert result("x\nRef:\u00a0PK-3314", "closing_line", scenario()).detail == r"the last line is 'Ref:\xa0PK-3314'"
     moved = result(f"{CLOSING}\nBye", "closing_line", scenario()).detail
     assert moved == "stands earlier, not last; the last line is 'Bye'"
+    joined = result(f"Bye. {CLOSING}", "closing_line", scenario()).detail
+    assert joined == f"not on a line of its own; the last line is 'Bye. {CLOSING}'"
+    long = result("x" * 61, "closing_line", scenario()).detail
+    assert long == f"the last line is '{'x' * 59}…'"
 
 
 def test_the_end_of_a_cut_off_reply_is_not_known() -> None:
@@ -380,6 +386,31 @@ def test_a_number_too_long_to_read_is_out_of_format() -> None:
 def test_a_json_answer_needs_a_quote_and_a_json_refusal_does_not(text: str, expected: str) -> None:
     """A refusal has no answer, or the refusal sentence as its answer, and no quote."""
     assert standing(text, "quote", in_json()) == expected
+
+
+def test_of_json_that_is_too_large_it_is_not_known_whether_it_is_in_format() -> None:
+    """A reply with very many values is not held against the schema, and its quote is not looked for."""
+    text = json.dumps({"answer": [0] * MAX_WORK, "quote": ""})
+    results = read_rules(text, in_json())
+    assert [(each.rule, each.standing) for each in results] == [("format", "unknown"), ("quote", "unknown")]
+    assert {each.detail for each in results} == {"too large to be held against the schema"}
+
+
+@pytest.mark.parametrize("closing_line", [None, "Ref: {case_id}"])
+def test_the_refusal_in_form_keeps_every_rule(closing_line: str | None) -> None:
+    """Whatever the format, it is the refusal that the format provides for, with the closing line where there is one."""
+    for scene in (scenario(), quoting(3), in_json()):
+        closed = scene.model_copy(update={"rules": Rules(max_words=40, closing_line=closing_line)})
+        text = refusal_in_form(closed)
+        assert {each.standing for each in read_rules(text, closed)} <= {"kept", "not_applicable"}
+        assert text.endswith("\nRef: PK-3314") == (closing_line is not None)
+        assert read_form(body(text, closed), closed).refused == (scene.reply.format != "text")
+
+
+def test_a_refusal_in_form_says_the_refusal() -> None:
+    """As a text it is the sentence, in JSON it is the answer where the schema allows one."""
+    assert refusal_in_form(scenario(rules={})) == REFUSAL
+    assert json.loads(refusal_in_form(in_json())) == {"answer": REFUSAL, "quote": ""}
 
 
 def test_a_cut_off_json_reply_is_out_of_format_only_if_it_does_not_begin_as_json() -> None:

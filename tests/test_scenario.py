@@ -234,6 +234,11 @@ turns:
         ("facts: {b-c: x}", '"b-c" cannot be a name here'),
         ("facts: {case_id: x}", "case_id is a field of its own"),
         ("facts: x", '"x" stands where a mapping is meant'),
+        (f"facts: {{{', '.join(f'f{n}: x' for n in range(101))}}}", "there are too many facts; write at most 100"),
+        (f"facts: {{a: {'x' * 100_000}}}", "the text is too long; write at most 1,000 characters"),
+        (f"silent_on: [{'x,' * 201}]", "the list is too long; write at most 200 entries"),
+        ("templates: {system: CON}", '"CON" means something else to the file system'),
+        (f"templates: {{system: {'a' * 65}}}", '"' + "a" * 60 + '…" cannot be a name here'),
         ('case_id: "a\\nb"', "the text has a line break"),
         ("admit: {kinds: []}", "the list is empty"),
         ("rules: {max_words: 10001}", "10001 is too large; write at most 10,000"),
@@ -296,12 +301,19 @@ def test_json_schema_of_a_reply_is_json() -> None:
     ("part", "line", "problem"),
     [
         ("{type: strin}", 10, "not a JSON Schema: 'strin' is not valid"),
-        ("{pattern: '('}", 10, "not a JSON Schema: '(' is not a 'regex'"),
-        ("{pattern: 'a{99999999999999999999}'}", 8, "this schema cannot be used: the repetition number is too large"),
-        ("{$ref: 'https://example.com/x'}", 10, '"https://example.com/x" lies outside this file'),
-        ("{allOf: [{$ref: other.json}]}", 10, '"other.json" lies outside this file'),
-        ("{$ref: '#/$defs/none'}", 10, "this schema cannot be used"),
-        ("{$ref: '#/properties/a'}", 10, "this schema refers to itself without end"),
+        ("{pattern: '('}", 10, "the keyword pattern is not taken here: a regular expression may run without end"),
+        ("{patternProperties: {'^(a+)+$': {}}}", 10, "the keyword patternProperties is not taken here"),
+        ("{propertyNames: {pattern: '^(a+)+$'}}", 10, "the keyword pattern is not taken here"),
+        ("{format: date}", 10, "the keyword format is not taken here: nothing would be checked by it"),
+        ("{tpye: string}", 10, 'there is no keyword "tpye" here; write type'),
+        ("{$id: 'file:///etc/passwd'}", 10, 'there is no keyword "$id" here'),
+        ("{$dynamicRef: '#x'}", 10, 'there is no keyword "$dynamicRef" here'),
+        ("{$defs: {x: {}}}", 10, "definitions stand at the top of the schema"),
+        ("{$ref: 'https://example.com/x'}", 10, '"https://example.com/x" is no definition of this schema; write the'),
+        ("{allOf: [{$ref: other.json}]}", 10, '"other.json" is no definition of this schema; write the schema under'),
+        ("{$ref: '#/$defs/none'}", 10, '"#/$defs/none" is no definition of this schema'),
+        ("{$ref: '#/properties/a'}", 10, '"#/properties/a" is no definition of this schema'),
+        ("{$ref: 5}", 10, "not a JSON Schema: 5 is not of type 'string'"),
         ("{default: no}", 10, 'no is neither a text nor a value of JSON; write "no" or null'),
         ('{const: "\\ud800"}', 10, "the text holds the character U+D800"),
     ],
@@ -310,6 +322,34 @@ def test_json_schemas_that_are_refused(part: str, line: int, problem: str) -> No
     """A schema that would fail in the middle of a run, or look something up elsewhere, is refused at its line."""
     [found] = problems_of(JSON_REPLY + part + "\n")
     assert found.startswith(f"{line}: {problem}")
+
+
+def test_a_definition_in_a_circle_is_refused_at_its_line() -> None:
+    """A schema without recursion is done with any reply in so many steps."""
+    circle = "{}\n    $defs:\n      one: {items: {$ref: '#/$defs/two'}}\n      two: {not: {$ref: '#/$defs/one'}}\n"
+    [found] = problems_of(JSON_REPLY + circle)
+    assert re.match(
+        "1[23]: definitions refer to each other in a circle, (one to two to one|two to one to two); ", found
+    )
+
+
+def test_a_schema_may_have_properties_with_the_names_of_keywords() -> None:
+    """What stands under `properties` are names, and what stands under `const` is data."""
+    text = JSON_REPLY + "{const: {pattern: '^(a+)+$'}}\n      pattern: {type: string}\n      $ref: {}\n"
+    schema = read_scenario(text.encode(), "f.yaml").reply.schema_
+    assert schema is not None
+    assert set(schema["properties"]) == {"a", "pattern", "$ref"}
+
+
+def test_a_json_refusal_is_an_object_of_the_schema() -> None:
+    """In the other formats it is the sentence; where the schema lets nothing decline it is the sentence too."""
+    plain = read_scenario(SMALL.encode(), "f.yaml")
+    assert plain.refusal_body == plain.refusal_sentence
+    text = JSON_REPLY.replace("a: ", "answer: ") + "{type: [string, 'null']}\n"
+    answered = read_scenario(text.encode(), "f.yaml")
+    assert answered.refusal_body == '{"answer": "The provided information does not say."}'
+    counted = read_scenario((JSON_REPLY.replace("a: ", "answer: ") + "{type: integer}\n").encode(), "f.yaml")
+    assert counted.refusal_body == counted.refusal_sentence
 
 
 def test_problems_of_a_json_schema_come_together() -> None:

@@ -52,17 +52,23 @@ def read_reply(text: str, scenario: Scenario, passages: Sequence[Passage], said:
     *said* are the customer's messages, the one that is answered last.
     """
     form = read_form(body(text, scenario), scenario)
-    if form.problem:
-        return Verdict(word="unknown", reason=f"out of format: {form.problem}")
+    if form.unknown or form.problem:
+        return Verdict(word="unknown", reason=form.unknown or f"out of format: {form.problem}")
     if form.refused:
         return Verdict(word="none", reason="the reply is the refusal that the format provides for")
-    ignore = _required(scenario)
     if form.quote is None:
-        return read_evidence(form.answer, _prepared(_texts(passages)), said=said, ignore=ignore)
-    quoted = read_quoted(form.answer, form.quote, _texts(passages), said=said, ignore=ignore)
+        return read_evidence(form.answer, _prepared(_texts(passages)), said=said, ignore=_required(scenario))
+    return _read_quoted(form.answer, form.quote, scenario, passages, said)
+
+
+def _read_quoted(
+    answer: str, quote: str, scenario: Scenario, passages: Sequence[Passage], said: Sequence[str]
+) -> Evidence | Verdict:
+    """Return *answer* read against *quote*, which the reply gives as its source."""
+    quoted = read_quoted(answer, quote, _texts(passages), said=said, ignore=_required(scenario))
     if quoted.stretch is None:
-        return Verdict(word="unsupported", reason="the quote stands in no passage", spans=(form.answer,))
-    if find_quote(form.answer, [("quote", form.quote)]):
+        return Verdict(word="unsupported", reason="the quote stands in no passage", spans=(answer,))
+    if find_quote(answer, [("quote", quote)]):
         return Verdict(word="supported", reason="the answer stands word for word in its quote")
     return quoted.evidence
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ..evidence.folding import contains, fold, words
@@ -63,7 +63,7 @@ def _parts(text: str, turn: Turn, scenario: Scenario, *, truncated: bool) -> Ite
     answer = read_form(said, scenario).answer
     lacking: Met = "unknown" if truncated else "missed"
     if missing := [phrase for phrase in expect.contains if not contains(said, phrase)]:
-        yield lacking, f"missing: {', '.join(missing)}"
+        yield lacking, f"does not say {_quoted(missing)}"
     elif expect.contains:
         yield "met", ""
     if expect.any_of:
@@ -72,21 +72,25 @@ def _parts(text: str, turn: Turn, scenario: Scenario, *, truncated: bool) -> Ite
         yield _absent(said, expect.absent, truncated=truncated)
     if expect.reference:
         found = any(_refers(answer, reference) for reference in expect.reference)
-        yield ("met", "") if found else (lacking, f"no reference answer: {', '.join(expect.reference)}")
+        yield ("met", "") if found else (lacking, f"holds no reference answer: {_quoted(expect.reference)}")
     if expect.abstain is not None:
         yield ("unknown", "the reply was cut off") if truncated else _abstain(answer, turn, scenario, expect.abstain)
 
 
 def _any_of(said: str, phrases: tuple[str, ...], lacking: Met) -> _Part:
     found = any(contains(said, phrase) for phrase in phrases)
-    return ("met", "") if found else (lacking, f"missing: any of {', '.join(phrases)}")
+    return ("met", "") if found else (lacking, f"says none of {_quoted(phrases)}")
 
 
 def _absent(said: str, phrases: tuple[str, ...], *, truncated: bool) -> _Part:
     found = [phrase for phrase in phrases if contains(said, phrase)]
     if found:
-        return "missed", f"should not be there: {', '.join(found)}"
+        return "missed", f"says {_quoted(found)}, which it should not"
     return ("unknown", "the reply was cut off") if truncated else ("met", "")
+
+
+def _quoted(phrases: Iterable[str]) -> str:
+    return ", ".join(f'"{phrase}"' for phrase in phrases)
 
 
 def _refers(answer: str, reference: str) -> bool:
@@ -102,12 +106,12 @@ def _normalised(text: str) -> str:
 
 def _abstain(answer: str, turn: Turn, scenario: Scenario, wanted: bool) -> _Part:  # noqa: FBT001 - the scenario's word
     if occurrences(answer, scenario.holding_sentence):
-        return "unknown", "the answer was put off"
+        return "unknown", "the answer was put off: neither given nor refused"
     if not declines(answer, scenario):
-        return ("missed", "does not decline") if wanted else ("met", "")
+        return ("missed", "answers, and should have declined") if wanted else ("met", "")
     if stated := _stated(answer, turn, scenario):
-        return "unknown", f"declines, and states {', '.join(stated)}"
-    return ("met", "") if wanted else ("missed", "declines")
+        return "unknown", f"declines, and yet states {_quoted(stated)}"
+    return ("met", "") if wanted else ("missed", "declines, and should have answered")
 
 
 def declines(text: str, scenario: Scenario) -> bool:

@@ -7,31 +7,26 @@ The formats, of a text without its closing line:
 - ``json``: one JSON value and nothing around it, valid under the scenario's schema. The fields ``answer`` and ``quote``
   of an object are the answer and the quote; without an answer (null, blank or the refusal) and a quote it is a refusal.
 
-A text that is out of format is reported, never repaired.
+A text that is out of format is reported, never repaired. Of JSON that is too large to be held against its schema it is
+not known whether it is in format.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match  # pyright: ignore[reportUnknownVariableType]
-from jsonschema.validators import validator_for
-
 from ..evidence.folding import fold, words
-from ..scenario import Scenario
+from ..scenario import Scenario, TooLargeError, mismatch
 
-__all__ = ["Form", "has_quote", "read_form", "stray_start"]
+__all__ = ["Form", "has_quote", "read_form", "refusal_in_form", "stray_start"]
 
 _ANSWER: Final = "Answer:"
 _QUOTE: Final = "Quote:"
 _JSON_START: Final = frozenset('{["-0123456789tfn')
 _QUOTE_MARKS: Final = {"'": "'", '"': '"', "\u2018": "\u2019", "\u201c": "\u201d", "\u00ab": "\u00bb", "`": "`"}
-_LONGEST: Final = 160
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +34,9 @@ class Form:
     """The parts of one reply."""
 
     problem: str = ""
-    """What is out of format; empty where nothing is."""
+    """What is out of format; empty where nothing is, or where that is not known."""
+    unknown: str = ""
+    """Why it is not known whether the reply is in format; empty where it is known."""
     answer: str
     """The whole text where no answer can be told apart."""
     quote: str | None = None
@@ -63,6 +60,12 @@ def has_quote(scenario: Scenario) -> bool:
     """Return whether the reply format has a place for a quote."""
     fields = (scenario.reply.schema_ or {}).get("properties", {})
     return scenario.reply.format == "answer_quote" or (scenario.reply.format == "json" and "quote" in fields)
+
+
+def refusal_in_form(scenario: Scenario) -> str:
+    """Return the refusal as a whole reply of *scenario*: in its format, and with the closing line where it has one."""
+    closing = "" if scenario.closing_line is None else f"\n{scenario.closing_line}"
+    return scenario.refusal_body + closing
 
 
 def stray_start(body: str, scenario: Scenario) -> str:
@@ -121,13 +124,15 @@ def _bare(quote: str) -> str:
 def _json(body: str, scenario: Scenario) -> Form:
     try:
         value = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
-        problem = _schema_problem(value, scenario.reply.schema_)
+        problem = mismatch(value, scenario.reply.schema_ or {})
     except json.JSONDecodeError as error:
         return Form(problem=f"not one JSON value: {error.msg} at character {error.pos + 1}", answer=body)
     except ValueError as error:
         return Form(problem=f"not one JSON value: {str(error).partition(';')[0]}", answer=body)
     except RecursionError:
         return Form(problem="not one JSON value: nested too deeply", answer=body)
+    except TooLargeError as error:
+        return Form(unknown=str(error), answer=body)
     return _json_form(value, problem, body, scenario)
 
 
@@ -140,17 +145,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
-
-
-def _schema_problem(value: object, schema: Mapping[str, Any] | None) -> str:
-    if schema is None:
-        return ""
-    validator: Any = validator_for(schema, default=Draft202012Validator)(schema)
-    error = cast("ValidationError | None", best_match(validator.iter_errors(value)))
-    if error is None:
-        return ""
-    where = "".join(f"[{part!r}]" for part in error.absolute_path)
-    return f"against the schema{' at ' + where if where else ''}: {error.message[:_LONGEST]}"
 
 
 def _json_form(value: object, problem: str, body: str, scenario: Scenario) -> Form:

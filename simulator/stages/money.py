@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
@@ -34,10 +36,12 @@ _SMALL: Final = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Numbers:
-    prices: tuple[Quantity, ...]
+    """What passages hold, by amount."""
+
+    prices: Mapping[Fraction, Quantity]
     """As counts of nothing."""
-    counts: tuple[tuple[Quantity, frozenset[str]], ...]
-    """Numbers that count something in the passages, each with the words before it."""
+    counts: Mapping[Fraction, Sequence[tuple[Quantity, frozenset[str]]]]
+    """Numbers that count something, each with the words before it."""
 
 
 def money_named(text: str, passages: tuple[str, ...], *, cut_off: bool = False) -> tuple[str, ...]:
@@ -79,21 +83,29 @@ def _last_words(line: str) -> int:
 
 def _is_price(line: str, quantity: Quantity, numbers: _Numbers) -> bool:
     bare = replace(quantity, nouns=frozenset(), bound="")
-    if not any(same(price, bare) for price in numbers.prices):
+    amount = _amount(bare)
+    if amount not in numbers.prices or not same(numbers.prices[amount], bare):
         return False
     if quantity.text.isalpha() and quantity.value < _SMALL and quantity.nouns - _PRICE:
         return False
     before = _before(line, quantity)
     return not any(
         same(held, bare) and (held.nouns & quantity.nouns or (not held.nouns and not quantity.nouns and words & before))
-        for held, words in numbers.counts
+        for held, words in numbers.counts.get(amount, ())
     )
+
+
+def _amount(count: Quantity) -> Fraction:
+    """Return what the amount of a count must be for the two to be the same: that of a year is the year."""
+    year = count.date[0]
+    return count.value if year is None else Fraction(year)
 
 
 def _before(line: str, quantity: Quantity) -> frozenset[str]:
     """Return the content words that stand shortly before *quantity* in its clause: "a capacity of 15"."""
-    clause = _CLAUSE_END.split(line[: quantity.start])[-1]
-    return content_words(" ".join(clause.split()[-_REACH:]))
+    # The last words first: to split all of a long line at every number in it would take too long.
+    shortly = " ".join(line[: quantity.start].rsplit(maxsplit=_REACH)[-_REACH:])
+    return content_words(_CLAUSE_END.split(shortly)[-1])
 
 
 @lru_cache(maxsize=64)
@@ -107,7 +119,11 @@ def _numbers(passages: tuple[str, ...]) -> _Numbers:
     amounts = {quantity.value for _, quantity in read if quantity.kind == "money"}
     # "50 cents" is half a dollar, and named as 50.
     amounts |= {value * _PER_HUNDRED for value in amounts if value < 1}
+    counts: defaultdict[Fraction, dict[tuple[Quantity, frozenset[str]], None]] = defaultdict(dict)
+    for line, quantity in read:
+        if quantity.kind == "count":
+            counts[quantity.value][replace(quantity, text="", start=0, end=0), _before(line, quantity)] = None
     return _Numbers(
-        prices=tuple(Quantity(kind="count", text="", start=0, end=0, value=value) for value in sorted(amounts)),
-        counts=tuple((quantity, _before(line, quantity)) for line, quantity in read if quantity.kind == "count"),
+        prices={value: Quantity(kind="count", text="", start=0, end=0, value=value) for value in amounts},
+        counts={value: tuple(found) for value, found in counts.items()},
     )

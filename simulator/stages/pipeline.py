@@ -18,6 +18,7 @@ from ..scenario import Passage, Scenario, Turn
 from .act import rewrite_failures, suppress
 from .check import CheckBy, ask_judge, combine, evidence_verdict, read_reply
 from .expectation import read_expectation
+from .form import refusal_in_form
 from .graded import JudgeCalibration
 from .recall import read_recall
 from .rules import read_rules
@@ -144,13 +145,7 @@ def sources(draft: Draft, _ask: Ask) -> Draft:
     if passages or draft.turn.answer_from == "conversation":
         return replace(draft, passages=passages)
     reason = "no passage is admitted and in force on the date asked about"
-    return _deliver(draft, _refusal(draft.scenario), Decision(word="abstained", reason=reason))
-
-
-def _refusal(scenario: Scenario) -> str:
-    """Return the refusal in the form of a reply."""
-    closing = "" if scenario.closing_line is None else f"\n{scenario.closing_line}"
-    return scenario.refusal_sentence + closing
+    return _deliver(draft, refusal_in_form(draft.scenario), Decision(word="abstained", reason=reason))
 
 
 def answer(draft: Draft, ask: Ask) -> Draft:

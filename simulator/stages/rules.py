@@ -118,11 +118,18 @@ def _closing_line(text: str, scenario: Scenario, line: str, *, truncated: bool) 
     start, end = _last_line(text)
     last = text[start:end]
     earlier = any(each == line for each in text.replace("\r", "\n").split("\n"))
-    problem = f"the last line is {last[:_LONGEST]!r}" if last else "there is no line"
-    return _result("closing_line", "stands earlier, not last; " * earlier + problem, truncated=False)
+    problem = f"the last line is {_shown(last)}" if last else "there is no line at all"
+    where = "stands earlier, not last; " if earlier else "not on a line of its own; " if last.endswith(line) else ""
+    return _result("closing_line", where + problem, truncated=False)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
 def _format(form: Form, text: str, scenario: Scenario, *, truncated: bool) -> RuleResult:
+    if form.unknown and not truncated:
+        return RuleResult(rule="format", standing="unknown", detail=form.unknown)
     problem = stray_start(body(text, scenario), scenario) if truncated else form.problem
     return _result("format", problem, truncated=truncated)
 
@@ -132,11 +139,13 @@ def _quote(form: Form, scenario: Scenario, turn: Turn | None, *, truncated: bool
         return RuleResult(rule="quote", standing="not_applicable", detail="the answer comes from the conversation")
     if form.refused and not truncated:
         return RuleResult(rule="quote", standing="not_applicable", detail="a refusal quotes nothing")
+    if form.unknown and not truncated:
+        return RuleResult(rule="quote", standing="unknown", detail=form.unknown)
     quote = form.quote or ""
     # The last word of a quote that was cut off may be half a word.
     certain = (quote.lstrip("\"'\u201c\u2018 ").rpartition(" ")[0] if truncated else quote).strip()
     if not any(map(str.isalnum, certain)):
         return _result("quote", "" if truncated else "there is no quote", truncated=truncated)
     carrier = find_quote(certain, [(passage.id, passage.text) for passage in admit(scenario, turn)])
-    problem = "" if carrier else f"not a piece of an admitted passage: {quote[:_LONGEST]!r}"
+    problem = "" if carrier else f"not a piece of an admitted passage: {_shown(quote)}"
     return _result("quote", problem, truncated=truncated)
