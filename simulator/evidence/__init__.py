@@ -13,6 +13,8 @@ The modules, in reading order; each imports only from those above it.
     dates        dates and clock times
     amounts      money, ages, durations, percentages, measures, ordinals, years, counts
     quantities   all quantities of a text
+    held         quantities filed with the places that hold them
+    references   names of a booking or a case
     refusals     what says that something is not said or not known
     claims       what a reply claims, and which sentences state anything
     stretches    passages cut into the pieces that may carry a claim

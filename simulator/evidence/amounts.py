@@ -70,6 +70,7 @@ _AGE: Final = re.compile(
 )
 _OLDER: Final = frozenset(["older", "over", "up", "above"])
 _OLDEST: Final = 120
+_WORD: Final = re.compile(r"[^ ]+")
 
 
 def ages(line: Marked) -> Iterator[Quantity]:
@@ -87,7 +88,8 @@ def ages(line: Marked) -> Iterator[Quantity]:
 
 def _is_counted(line: Marked, match: re.Match[str]) -> bool:
     """Return whether "people over 16 ..." goes on with a unit or a noun that 16 counts."""
-    rest = line.line[match.end() + 1 :].split(" ", 1)[0]
+    following = _WORD.match(line.line, match.end() + 1)
+    rest = following[0] if following else ""
     return bool(match["side"]) and (rest in UNITS or rest in THINGS | PERSONS)
 
 

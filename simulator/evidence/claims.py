@@ -15,7 +15,7 @@ from typing import Final
 
 from .folding import fold
 from .refusals import find_refusal
-from .sentences import LIST_MARK, occurrences, sentences
+from .sentences import LIST_MARK, blanked, occurrences, sentences
 from .stems import stems
 
 __all__ = ["Claim", "claims", "is_question", "is_statement"]
@@ -36,10 +36,8 @@ def claims(reply: str, *, ignore: Sequence[str] = (), language: str = "en") -> t
     """Return the claims of *reply* in order, with offsets into it; *ignore* are whole sentences to leave out."""
     shown = reply
     for sentence in ignore:
-        for span in occurrences(reply, sentence):
-            # White space of the same length that ends a sentence, so that every offset stays.
-            blank = "\n".ljust(span.end - span.start)
-            shown = f"{shown[: span.start]}{blank}{shown[span.end :]}"
+        # White space of the same length that ends a sentence, so that every offset stays.
+        shown = blanked(shown, occurrences(reply, sentence), "\n")
     found: list[Claim] = []
     lead = ""
     for span in sentences(shown, language):
@@ -82,7 +80,7 @@ _OFFER: Final = _either(
     *("here (?:is|are)", "here's"),
 )
 _OPENING: Final = re.compile(rf"(?:{_INTERJECTION}\b[\s,.!:;-]*)+", re.IGNORECASE)
-_CLOSING: Final = re.compile(rf"{_OFFER}\b[^.!?]*[\s.!,:]*", re.IGNORECASE)
+_CLOSING: Final = re.compile(rf"{_OFFER}\b[^.!?]*+[\s.!,:]*", re.IGNORECASE)
 _SALUTATION: Final = re.compile(rf"\s*{_GREETING}[,!.]\s*", re.IGNORECASE)
 # Where a sentence turns from a refusal to a claim; the turning word belongs to the claim.
 _TURN: Final = re.compile(
@@ -96,7 +94,7 @@ _QUESTION: Final = re.compile(r"[?\uff1f\u061f][\s\"'\u201d)*_]*$")
 
 def is_statement(sentence: str) -> bool:
     """Return whether *sentence* states something; a refusal does."""
-    return _states(fold(LIST_MARK.sub("", sentence, count=1)).text)
+    return _states(fold(_unmarked(sentence)).text)
 
 
 def is_question(sentence: str) -> bool:
@@ -106,27 +104,39 @@ def is_question(sentence: str) -> bool:
 
 def _states(plain: str) -> bool:
     """Return whether a sentence with straight apostrophes, list mark or none, states something by itself."""
-    text = LIST_MARK.sub("", plain, count=1).strip("*_ \n")
+    text = _unmarked(plain).strip("*_ \n")
     opening = _OPENING.match(text)
     rest = text[opening.end() :] if opening else text
     empty = is_question(text) or _LEAD.search(text) or _CLOSING.fullmatch(rest)
     return not empty and bool(stems(rest))
 
 
+def _unmarked(sentence: str) -> str:
+    mark = LIST_MARK.match(sentence)
+    return sentence[mark.end() :] if mark else sentence
+
+
 def _parts(sentence: str, offset: int) -> list[Claim]:
     """Return what a sentence claims: all of it, nothing, or what is left beside a refusal."""
+    conceded = _conceded(sentence.replace("\u2019", "'"))
+    sentence, offset = sentence[conceded:], offset + conceded
     plain = sentence.replace("\u2019", "'")
     if not _states(plain):
         return []
     if not find_refusal(plain):
         return [_claim(sentence, offset)]
-    concession = _CONCESSION.match(plain)
-    if concession and find_refusal(concession[0]):
-        return _parts(sentence[concession.end() :], offset + concession.end())
     edges = [0, *(match.end() for match in _TURN.finditer(plain)), len(sentence)]
     if len(edges) == 2:  # noqa: PLR2004 - one piece: nothing stands beside the refusal
         return []
     return [claim for start, end in pairwise(edges) for claim in _parts(sentence[start:end], offset + start)]
+
+
+def _conceded(plain: str) -> int:
+    """Return where the refusals end that a sentence begins with: "While the page does not say that, "."""
+    end = 0
+    while (concession := _CONCESSION.match(plain, end)) and find_refusal(concession[0]):
+        end = concession.end()
+    return end
 
 
 def _claim(text: str, offset: int) -> Claim:

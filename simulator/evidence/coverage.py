@@ -20,21 +20,26 @@ were best balanced on the same rows.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from heapq import nsmallest
 from itertools import pairwise
+from operator import neg
 from typing import Final
 
 from .claims import is_question
+from .held import Held
 from .lexicon import SCOPE
-from .quantities import Quantity, carries, quantities
+from .quantities import Quantity, quantities
+from .references import references
 from .sentences import sentences
 from .stems import Stem, line, stems
 from .stretches import Piece, Prepared, outside
 
-__all__ = ["Asked", "Coverage", "Said", "ask", "carried", "cover", "read_said"]
+__all__ = ["Asked", "Coverage", "Said", "ask", "cover", "read_said"]
 
 LOSS: Final = 0.22
 SLOPE: Final = 4.0
@@ -60,8 +65,10 @@ class Said:
     """Of everything said."""
     stated: frozenset[str]
     """Of statements; a question states nothing."""
-    quantities: tuple[Quantity, ...]
+    quantities: Held
     """Of statements; of questions only counts and ages, since an answer repeats those and does not confirm them."""
+    references: frozenset[str]
+    """Of everything said, as they are compared."""
     question: str
     """The last question, empty where there is none."""
 
@@ -106,14 +113,38 @@ class Coverage:
 @lru_cache(maxsize=256)
 def read_said(said: tuple[str, ...], *, language: str) -> Said:
     """Return what the messages in *said*, oldest first, state and ask."""
-    parts = [span.text for text in said for span in sentences(text, language)]
-    questions = [part for part in parts if is_question(part)]
-    statements = [part for part in parts if part not in questions]
-    asked = [q for part in questions for q in quantities(part, language=language) if q.kind in {"count", "age"}]
+    heard = [_hear(text, language) for text in said]
     return Said(
-        stems=frozenset(word.stem for part in parts for word in stems(part)),
+        stems=frozenset[str]().union(*(each.stated | each.asked for each in heard)),
+        stated=frozenset[str]().union(*(each.stated for each in heard)),
+        quantities=Held((quantity, at) for at, each in enumerate(heard) for quantity in each.quantities),
+        references=frozenset[str]().union(*(each.references for each in heard)),
+        question=next((each.question for each in reversed(heard) if each.question), ""),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Heard:
+    """One message as heard."""
+
+    stated: frozenset[str]
+    asked: frozenset[str]
+    quantities: tuple[Quantity, ...]
+    references: frozenset[str]
+    question: str
+
+
+@lru_cache(maxsize=1024)
+def _hear(text: str, language: str) -> _Heard:
+    parts = [span.text for span in sentences(text, language)]
+    questions = [part for part in parts if is_question(part)]
+    statements = [part for part in parts if not is_question(part)]
+    asked = [q for part in questions for q in quantities(part, language=language) if q.kind in {"count", "age"}]
+    return _Heard(
         stated=frozenset(word.stem for part in statements for word in stems(part)),
+        asked=frozenset(word.stem for part in questions for word in stems(part)),
         quantities=(*(q for part in statements for q in quantities(part, language=language)), *asked),
+        references=frozenset(reference.key for reference in references(text)),
         question=questions[-1] if questions else "",
     )
 
@@ -122,17 +153,14 @@ def read_said(said: tuple[str, ...], *, language: str) -> Said:
 def ask(text: str, *, language: str) -> Asked:
     """Return the words and quantities of a claim."""
     found = quantities(text, language=language)
+    starts = [quantity.start for quantity in found]
     words: dict[str, Stem] = {}
     for word in stems(text):
-        if not any(quantity.start <= word.start < quantity.end for quantity in found):
+        before = bisect_right(starts, word.start)
+        if not before or found[before - 1].end <= word.start:
             held = words.get(word.stem)
             words[word.stem] = word if held is None or word.name else held
     return Asked(text=text, words=tuple(words.values()), quantities=found)
-
-
-def carried(quantity: Quantity, by: Sequence[Quantity]) -> bool:
-    """Return whether one of the quantities in *by* carries *quantity*."""
-    return any(carries(held, quantity) for held in by)
 
 
 def cover(asked: Asked, prepared: Prepared, said: Said) -> Coverage:
@@ -152,7 +180,7 @@ def _places(asked: Asked, carriers: Sequence[frozenset[int]], prepared: Prepared
         for place in row:
             held[place] += 2
     # Pieces of two sentences stand behind all single ones.
-    return sorted(held, key=lambda place: (-held[place], place))[:_CANDIDATES]
+    return [place for _, place in nsmallest(_CANDIDATES, zip(map(neg, held.values()), held, strict=True))]
 
 
 def _against(
@@ -195,7 +223,7 @@ def _weight(word: Stem, prepared: Prepared, said: Said) -> float:
 def _quantity_weight(quantity: Quantity, prepared: Prepared, said: Said) -> float:
     if prepared.carriers(quantity):
         return _WORD
-    return 0 if carried(quantity, said.quantities) else _QUANTITY
+    return 0 if said.quantities.carriers(quantity) else _QUANTITY
 
 
 def _disorder(asked: Asked, piece: Piece) -> float:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Final
 
 from .coverage import Asked
 from .stems import line, opposites, stems
 from .stretches import Piece, outside
 
-__all__ = ["negated_otherwise", "opposed"]
+__all__ = ["is_negated", "negated_otherwise", "opposed"]
 
 _NEGATION: Final = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|rather than|instead of|except)\b"
@@ -40,6 +42,30 @@ _RELATED: Final = 0.5
 _MOST: Final = 2 / 3
 
 
+@dataclass(frozen=True)
+class _Clause:
+    text: str
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset(word.stem for word in stems(self.text))
+
+    @cached_property
+    def line(self) -> frozenset[str]:
+        """Return the stems of all words, small ones included."""
+        return frozenset(line(self.text))
+
+    @cached_property
+    def denied(self) -> frozenset[str]:
+        """Return the stems that a "not" or "never" stands before."""
+        behind = (stems(self.text[cue.end() :]) for cue in _VERB_NEGATION.finditer(self.text))
+        return frozenset(words[0].stem for words in behind if words)
+
+    @cached_property
+    def negated(self) -> bool:
+        return is_negated(self.text)
+
+
 def negated_otherwise(asked: Asked, piece: Piece) -> bool:
     """Return whether a claim says without a negation what *piece* says with one, or the other way round.
 
@@ -52,10 +78,15 @@ def negated_otherwise(asked: Asked, piece: Piece) -> bool:
         return True
     if len(asked.stems & piece.all) < _RELATED * len(asked.stems) or _NEGATION.search(text) or _EXCEPTION.search(text):
         return False
-    positive = frozenset(stem for clause in held if not _is_negated(clause) for stem in line(clause))
-    if asked.stems & (_denied(held) - positive):
+    positive = frozenset[str]().union(*(clause.line for clause in held if not clause.negated))
+    if asked.stems & (frozenset[str]().union(*(clause.denied for clause in held)) - positive):
         return True
     return any(_asserts(asked, words, positive) for words in _negated_words(held, piece.heading))
+
+
+def is_negated(text: str) -> bool:
+    """Return whether a clause says that something is not so."""
+    return len(_NEGATION.findall(text)) % 2 == 1
 
 
 def opposed(asked: Asked, piece: Piece) -> str:
@@ -70,13 +101,13 @@ def _is_opposed(stem: str, asked: Asked, piece: Piece) -> bool:
     return len(rest) > 1 and len(rest & piece.all) >= _MOST * len(rest)
 
 
-def _negated_words(clauses: Sequence[str], heading: frozenset[str]) -> Iterator[frozenset[str]]:
+def _negated_words(clauses: Sequence[_Clause], heading: frozenset[str]) -> Iterator[frozenset[str]]:
     """Yield the stems of each negated clause, and those with the heading's where "these" may point to it."""
-    for clause in filter(_is_negated, clauses):
-        words = frozenset(word.stem for word in stems(clause))
-        yield words
-        if _POINTING.search(clause):
-            yield words | heading
+    for clause in clauses:
+        if clause.negated:
+            yield clause.stems
+        if clause.negated and _POINTING.search(clause.text):
+            yield clause.stems | heading
 
 
 def _asserts(asked: Asked, negated: frozenset[str], positive: frozenset[str]) -> bool:
@@ -85,27 +116,20 @@ def _asserts(asked: Asked, negated: frozenset[str], positive: frozenset[str]) ->
     return len(hit) >= max(2, _MOST * len(negated)) and not hit <= positive
 
 
-def _clauses(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _clauses(text: str) -> tuple[_Clause, ...]:
+    """Return the clauses of a text, which has no quantities in it any more."""
     if _NOT_AMONG.search(text):
-        return [text]
-    return [clause for clause in _CLAUSE.split(_NO_NEGATION.sub(" ", text)) if clause.strip()]
+        return (_Clause(text),)
+    return tuple(_Clause(clause) for clause in _CLAUSE.split(_NO_NEGATION.sub(" ", text)) if clause.strip())
 
 
-def _differs(clause: str, held: Sequence[str]) -> bool:
-    own = {word.stem for word in stems(clause)}
+def _differs(clause: _Clause, held: Sequence[_Clause]) -> bool:
     # One word is no statement; and "lives outside" is as good as "does not live in".
-    if len(own) < 2 or not held or "outsid" in own:  # noqa: PLR2004
+    if len(clause.stems) < 2 or not held or "outsid" in clause.stems:  # noqa: PLR2004
         return False
-    alike = [len(own.intersection(line(other))) for other in held]
-    likest = [other for other, count in zip(held, alike, strict=True) if count == max(alike)]
-    return max(alike) >= _ALIKE * len(own) and all(_is_negated(other) != _is_negated(clause) for other in likest)
-
-
-def _denied(clauses: Sequence[str]) -> frozenset[str]:
-    """Return the stems that a "not" or "never" stands before."""
-    behind = (stems(clause[cue.end() :]) for clause in clauses for cue in _VERB_NEGATION.finditer(clause))
-    return frozenset(words[0].stem for words in behind if words)
-
-
-def _is_negated(clause: str) -> bool:
-    return len(_NEGATION.findall(clause)) % 2 == 1
+    alike = [len(clause.stems & other.line) for other in held]
+    most = max(alike)
+    if most < _ALIKE * len(clause.stems):
+        return False
+    return all(other.negated != clause.negated for other, count in zip(held, alike, strict=True) if count == most)

@@ -2,7 +2,7 @@
 
 Two texts are compared after one folding of both, which changes spelling marks and never a word:
 
-- composed characters (NFC)
+- composed characters (NFC), but for a character with more than 30 marks on it, which no language writes
 - every kind of quote mark as ``'`` or ``"``; every dash, hyphen and minus as ``-``; the ellipsis sign as ``...``
 - every white space (no-break, full-width, line ends) as a space, a run of them as one, none at the ends
 - characters without width (soft hyphen, joiners, direction marks, variation selectors, byte-order mark) left out; the
@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
-from typing import Final
+from itertools import accumulate, groupby
+from typing import Final, NamedTuple
 
 __all__ = ["Folded", "contains", "find", "find_all", "find_words", "fold", "words"]
 
@@ -33,8 +34,15 @@ _PLAIN: Final = {
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
     "\u2026": "...",
 }
+# But for what is below the combining marks, and common punctuation.
+_MAY_COMPOSE: Final = "[^\0-\u02ff\u2010-\u2027\u2030-\u205e\u20a0-\u20c0]"
+_MOST_MARKS: Final = 30
+_MOVES: Final = re.compile(rf"{_INVISIBLE.pattern}|{_MAY_COMPOSE}|\u2026|\A\s|\s\s|\s\Z")
+"""What a text holds in which folding may leave a character out, add one or join two."""
+_IN_PLACE: Final = str.maketrans({**{chr(code): " " for code in range(0x3001) if chr(code).isspace()}, **_PLAIN})
+"""What folding makes of single characters in a text in which nothing moves."""
 # The number alone: a bullet is no word anyway (``sentences.LIST_MARK`` knows both).
-_LIST_MARK: Final = re.compile(r"^\s*\(?\d{1,2}[.)](?=\s)", re.MULTILINE)
+_LIST_MARK: Final = re.compile(r"^[^\S\n]*\(?\d{1,2}[.)](?=\s)", re.MULTILINE)
 _DECIMAL_MARKS: Final = ".,"
 
 # Scripts that are written without spaces: there a word has no visible ends.
@@ -52,8 +60,8 @@ class Folded:
 
     original: str
     text: str
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    starts: Sequence[int]
+    ends: Sequence[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where ``text[start:end]``, which is not empty, stands in the original."""
@@ -63,17 +71,12 @@ class Folded:
 @lru_cache(maxsize=256)
 def fold(text: str) -> Folded:
     """Return *text* folded."""
-    return _gathered(text, _spaced(_plain(_composed(_visible(text)))))
-
-
-def _gathered(original: str, pieces: Iterable[_Piece]) -> Folded:
-    rows = [(character, start, end) for characters, start, end in pieces for character in characters]
-    return Folded(
-        original=original,
-        text="".join(row[0] for row in rows),
-        starts=tuple(row[1] for row in rows),
-        ends=tuple(row[2] for row in rows),
-    )
+    if _MOVES.search(text) is None:
+        places = range(len(text) + 1)
+        return Folded(original=text, text=text.translate(_IN_PLACE), starts=places[:-1], ends=places[1:])
+    pieces = list(_spaced(_plain(_composed(_visible(text)))))
+    characters, starts, ends = zip(*pieces, strict=True) if pieces else ((), (), ())
+    return Folded(original=text, text="".join(characters), starts=starts, ends=ends)
 
 
 def _visible(text: str) -> list[_Piece]:
@@ -89,55 +92,59 @@ def _visible(text: str) -> list[_Piece]:
     return [*pieces, *((text[at], at, at + 1) for at in range(done, len(text)))]
 
 
-def _composed(pieces: list[_Piece]) -> Iterable[_Piece]:
-    """Return *pieces* in NFC, still one character each; those of a composed group share its place."""
-    if unicodedata.is_normalized("NFC", "".join(piece[0] for piece in pieces)):
-        return pieces
-    return _groups(pieces)
+def _composed(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+    """Yield *pieces* in NFC, still one character each; those of a composed group share its place."""
+    group: list[_Piece] = []
+    for piece in pieces:
+        if group and _starts_anew(group, piece[0]):
+            yield from _group(group)
+            group = []
+        group.append(piece)
+    yield from _group(group)
 
 
-def _groups(pieces: list[_Piece]) -> Iterator[_Piece]:
-    group, start, end = "", 0, 0
-    for character, at, after in pieces:
-        if _starts_anew(group, character):
-            yield from _group(group, start, end)
-            group, start = "", at
-        group, end = group + character, after
-    yield from _group(group, start, end)
+def _group(group: list[_Piece]) -> Iterator[_Piece]:
+    # Marks are put in order one by one, so that a million of them on one character would take hours.
+    apart = "".join(piece[0] for piece in group)
+    composed = apart if apart.isascii() or len(group) > _MOST_MARKS else unicodedata.normalize("NFC", apart)
+    if composed == apart:
+        yield from group
+        return
+    for character in composed:
+        yield character, group[0][1], group[-1][2]
 
 
-def _group(group: str, start: int, end: int) -> Iterator[_Piece]:
-    for character in unicodedata.normalize("NFC", group):
-        yield character, start, end
-
-
-def _starts_anew(group: str, character: str) -> bool:
-    """Return whether *character* composes with nothing of *group*."""
-    if not group or character.isascii():
+def _starts_anew(group: list[_Piece], character: str) -> bool:
+    """Return whether *character* composes with nothing of *group*, which is not empty."""
+    if character.isascii():
         return True
     if unicodedata.combining(character):
         return False
-    apart = unicodedata.normalize("NFC", group) + unicodedata.normalize("NFC", character)
-    return unicodedata.normalize("NFC", group + character) == apart
+    if len(group) > _MOST_MARKS:
+        return True
+    before = "".join(piece[0] for piece in group)
+    apart = unicodedata.normalize("NFC", before) + unicodedata.normalize("NFC", character)
+    return unicodedata.normalize("NFC", before + character) == apart
 
 
 def _plain(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
     for character, start, end in pieces:
-        yield _PLAIN.get(character, character), start, end
+        for plain in _PLAIN.get(character, character):
+            yield plain, start, end
 
 
 def _spaced(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
     """Join runs of white space, and leave them out at both ends."""
     gap: tuple[int, int] | None = None
     begun = False
-    for characters, start, end in pieces:
-        if characters.isspace():
+    for character, start, end in pieces:
+        if character.isspace():
             gap = (gap[0] if gap else start, end)
             continue
         if gap and begun:
             yield " ", *gap
         gap, begun = None, True
-        yield characters, start, end
+        yield character, start, end
 
 
 def _is_letter(character: str) -> bool:
@@ -173,17 +180,41 @@ def find_all(text: str, phrase: str, *, cased: bool = False) -> tuple[tuple[int,
     hay, starts, ends = _searchable(text, cased=cased)
     needle, _, _ = _searchable(phrase, cased=cased)
     found: list[tuple[int, int]] = []
-    at = hay.find(needle) if needle else -1
-    while at >= 0:
+    last = 0
+    for at in _places(hay, needle):
         end = at + len(needle)
-        whole = _ends_word(hay, at) and _ends_word(hay, end)
-        if whole:
+        if at >= last and _ends_word(hay, at) and _ends_word(hay, end):
             found.append((starts[at], ends[end - 1]))
-        at = hay.find(needle, end if whole else at + 1)
+            last = end
     return tuple(found)
 
 
-def _searchable(text: str, *, cased: bool) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+def _places(hay: str, needle: str) -> Iterator[int]:
+    """Yield every place of *needle* in *hay*, also where two overlap, in time linear in both."""
+    at = hay.find(needle) if needle else -1
+    period = _period(needle) if at >= 0 else 0
+    while at >= 0:
+        yield at
+        # No other place is nearer than one period; where it is so near, what follows is the period again.
+        end = at + len(needle)
+        again = hay[end : end + period] == needle[-period:]
+        at = at + period if again else hay.find(needle, at + period)
+
+
+def _period(text: str) -> int:
+    """Return by how much *text*, which is not empty, must be moved to agree with itself (Knuth, Morris and Pratt)."""
+    borders = [0] * len(text)
+    length = 0
+    for at in range(1, len(text)):
+        while length and text[at] != text[length]:
+            length = borders[length - 1]
+        length += text[at] == text[length]
+        borders[at] = length
+    return len(text) - length
+
+
+@lru_cache(maxsize=256)
+def _searchable(text: str, *, cased: bool) -> tuple[str, Sequence[int], Sequence[int]]:
     """Return the folded text to search in, with the original offsets of each of its characters."""
     folded = fold(text)
     if cased:
@@ -214,22 +245,33 @@ def find_words(text: str, phrase: str) -> tuple[tuple[int, int], ...]:
 
     Unlike ``find_all`` it overlooks what stands between words: full stops, bold marks, bullets, quote marks.
     """
-    hay, needle = _tokens(text), [token for token, _, _ in _tokens(phrase)]
-    names = [token for token, _, _ in hay]
-    return tuple(
-        (hay[at][1], hay[at + len(needle) - 1][2])
-        for at in range(len(names) - len(needle) + 1)
-        if needle and names[at : at + len(needle)] == needle
-    )
+    hay, needle = _tokens(text), _tokens(phrase)
+    size = len(needle.pieces)
+    firsts = (bisect_left(hay.places, at) for at in _places(hay.line, needle.line) if size)
+    return tuple((hay.pieces[first][1], hay.pieces[first + size - 1][2]) for first in firsts)
+
+
+class _Tokens(NamedTuple):
+    """The runs of letters and digits of a text, in lower case."""
+
+    pieces: tuple[_Piece, ...]
+    line: str
+    """All of them, with a mark that no token holds before and behind each."""
+    places: tuple[int, ...]
+    """Where the mark before each stands in the line."""
 
 
 @lru_cache(maxsize=256)
-def _tokens(text: str) -> tuple[_Piece, ...]:
-    """Return runs of letters and digits, lower case, each with its place in *text*."""
+def _tokens(text: str) -> _Tokens:
     hay, starts, ends = _searchable(text, cased=False)
     runs = groupby(range(len(hay)), key=lambda at: _token_kind(hay[at], at))
     places = [list(places) for kind, places in runs if kind]
-    return tuple(("".join(hay[at] for at in run), starts[run[0]], ends[run[-1]]) for run in places)
+    pieces = tuple((hay[run[0] : run[-1] + 1], starts[run[0]], ends[run[-1]]) for run in places)
+    return _Tokens(
+        pieces=pieces,
+        line="".join(f"\0{token}" for token, _, _ in pieces) + "\0",
+        places=tuple(accumulate((len(token) + 1 for token, _, _ in pieces), initial=0)),
+    )
 
 
 def _token_kind(character: str, at: int) -> int | str:

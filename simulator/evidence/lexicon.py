@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["EQUIVALENTS", "LABELS", "LIGHT", "OPPOSITES", "PERSONS", "SCOPE", "SMALL", "THINGS"]
+__all__ = ["EQUIVALENTS", "LABELS", "LIGHT", "NOTED", "OPPOSITES", "PERSONS", "SCOPE", "SMALL", "THINGS"]
 
 
 def _set(words: str) -> frozenset[str]:
@@ -48,6 +48,14 @@ SCOPE: Final = _set(
     "after all alone always before different every exclusively first guaranteed never none only same second"
 )
 """Words that set the bounds of what is said."""
+
+NOTED: Final = _set(
+    """
+    booking case chat code conversation earlier file given id mention mentioned message note noted number provided
+    received record recorded ref reference reservation said see shared stated thank thanks told
+    """
+)
+"""Words that say of a reference that there is one, and nothing else of it."""
 
 EQUIVALENTS: Final = (
     "allow permit",

@@ -27,7 +27,7 @@ class Marked:
         self.text = text
         parts = tokens(text)
         self.numbers: Sequence[Numeral] = numerals(text, parts, language=language)
-        self.taken: list[tuple[int, int]] = []
+        self._taken = bytearray(len(text))
         self._fill(parts)
 
     def _fill(self, parts: Sequence[Token]) -> None:
@@ -68,9 +68,10 @@ class Marked:
 
     def take(self, quantity: Quantity) -> bool:
         """Claim the place of *quantity*; return False where an earlier one has it."""
-        if any(quantity.start < end and start < quantity.end for start, end in self.taken):
+        start, end = quantity.start, quantity.end
+        if self._taken.find(1, start, end) >= 0:
             return False
-        self.taken.append((quantity.start, quantity.end))
+        self._taken[start:end] = bytes([1]) * (end - start)
         return True
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, NamedTuple, Protocol, cast
 
 from text_to_num import find_numbers  # pyright: ignore[reportUnknownVariableType]
@@ -20,7 +21,7 @@ from .units import CURRENCY_SIGNS, SCALES, UNITS
 
 __all__ = ["Numeral", "Token", "numerals", "tokens"]
 
-_LANGUAGES: Final = frozenset({"ca", "de", "en", "es", "fr", "it", "nl", "pt"})
+_LANGUAGES: Final = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})
 _NUMBER: Final = r"\d{1,3}(?:[,'\u2019\u00a0\u202f\u066c]\d{3})+(?!\d)(?:[.\u066b]\d+)?|\d+(?:[.\u066b]\d+)?"
 _WORD: Final = r"k?m[2²](?!\w)|[^\W\d_]+(?:['\u2019][^\W\d_]+)*"
 _TOKEN: Final = re.compile(rf"(?P<number>{_NUMBER})|(?P<word>{_WORD})|[^\s\w]|_|\w")
@@ -31,6 +32,8 @@ _ADDRESS: Final = re.compile(r"\b(?:https?://|www\.)\S+")
 _GLUED: Final = frozenset({"st", "nd", "rd", "th", "am", "pm", "s", "h", "p", "a"}) | UNITS.keys() | SCALES.keys()
 _LONGEST: Final = 40
 """Characters of a number; a longer run of digits counts nothing."""
+_MOST_SCALES: Final = 4
+"""Words like "million" behind one number; more of them only make it slow to multiply."""
 _HYPHENS: Final = frozenset("-\u2010\u2011")
 _MARKS: Final = frozenset("#№_")
 
@@ -106,11 +109,11 @@ def numerals(text: str, parts: Sequence[Token], *, language: str = "en") -> tupl
     """Return the numbers of *text*, whose tokens are *parts*, in order; ordinals included, names left out."""
     listed = {match.start(match.lastindex or 0) for match in _LIST_MARK.finditer(text)}
     listed |= {at for match in _ADDRESS.finditer(text) for at in range(*match.span())}
+    chained = _chained(parts)
     written = [
-        numeral
+        _written(parts, at)
         for at, part in enumerate(parts)
-        if part.number and part.start not in listed and not _is_name(parts, at)
-        for numeral in (_written(parts, at),)
+        if part.number and part.start not in listed and at not in chained and not _is_name(parts, at)
     ]
     taken = {at for numeral in written for at in range(numeral.first, numeral.last + 1)}
     spoken = [n for n in _spoken(parts, language) if not taken.intersection(range(n.first, n.last + 1))]
@@ -118,7 +121,7 @@ def numerals(text: str, parts: Sequence[Token], *, language: str = "en") -> tupl
 
 
 def _is_name(parts: Sequence[Token], at: int) -> bool:
-    """Return whether the number at *at* belongs to a name: glued to letters, labelled, or one of a chain."""
+    """Return whether the number at *at* belongs to a name: glued to letters, or labelled."""
     before = parts[at - 1] if at else None
     after = parts[at + 1] if at + 1 < len(parts) else None
     if len(parts[at].text) > _LONGEST:
@@ -126,14 +129,14 @@ def _is_name(parts: Sequence[Token], at: int) -> bool:
     if after and after.word and after.start == parts[at].end and not _is_glued(parts, at + 1):
         return True
     if before is None:
-        return _is_chain(parts, at)
+        return False
     if before.end == parts[at].start and (before.word or before.text in _MARKS):
         return not (before.low == "us" or before.text in CURRENCY_SIGNS)
     if before.text in _HYPHENS and before.end == parts[at].start and at > 1:
         root = parts[at - 2]
         if root.end == before.start and root.word and root.text.isupper() and len(root.text) > 1:
             return True
-    return _is_labelled(parts, at) or _is_chain(parts, at)
+    return _is_labelled(parts, at)
 
 
 def _is_glued(parts: Sequence[Token], at: int) -> bool:
@@ -150,16 +153,23 @@ def _is_labelled(parts: Sequence[Token], at: int) -> bool:
     return low in LABELS or low == "#"
 
 
-def _is_chain(parts: Sequence[Token], at: int) -> bool:
-    """Return whether the number is one of three or more joined by hyphens and is no ISO date."""
-    first = at
-    while first > 1 and _joined(parts, first - 2):
-        first -= 2
-    last = at
-    while _joined(parts, last):
-        last += 2
-    lengths = [len(parts[index].text) for index in range(first, last + 1, 2)]
-    return len(lengths) > 2 and lengths != [4, 2, 2]  # noqa: PLR2004
+def _chained(parts: Sequence[Token]) -> frozenset[int]:
+    """Return the places of numbers of which three or more are joined by hyphens and are no ISO date."""
+    chained: list[int] = []
+    chain: list[int] = []
+    for at, part in enumerate(parts):
+        if not part.number or (chain and at < chain[-1]):
+            continue
+        chain = [*range(at, _chain_end(parts, at) + 1, 2)]
+        if len(chain) > 2 and [len(parts[each].text) for each in chain] != [4, 2, 2]:  # noqa: PLR2004
+            chained += chain
+    return frozenset(chained)
+
+
+def _chain_end(parts: Sequence[Token], at: int) -> int:
+    while _joined(parts, at):
+        at += 2
+    return at
 
 
 def _joined(parts: Sequence[Token], at: int) -> bool:
@@ -178,7 +188,8 @@ def _written(parts: Sequence[Token], at: int) -> Numeral:
     part = parts[at]
     value = Fraction(_GROUPING.sub("", part.text).replace("\u066b", "."))
     last = at
-    while last + 1 < len(parts) and parts[last + 1].low in SCALES and not _is_metre(parts, last + 1):
+    end = min(len(parts), at + 1 + _MOST_SCALES)
+    while last + 1 < end and parts[last + 1].low in SCALES and not _is_metre(parts, last + 1):
         last += 1
         value *= SCALES[parts[last].low]
     following = parts[at + 1] if at + 1 < len(parts) else None
@@ -216,6 +227,8 @@ def _spoken(parts: Sequence[Token], language: str) -> Iterator[Numeral]:
 
 def _found(parts: Sequence[Token], language: str) -> Iterator[Numeral]:
     """Yield the numbers in words that text2num finds, the inner hyphens of words left out, with a "dozen" behind."""
+    if not any(part.word and _is_spoken(part.low, language) for part in parts):
+        return
     places = [at for at in range(len(parts)) if not _is_inner_hyphen(parts, at)]
     stream = [_Spoken(parts[at].low if parts[at].word else ".") for at in places]
     for found in cast("list[_Found]", find_numbers(stream, language, threshold=0)):
@@ -224,6 +237,12 @@ def _found(parts: Sequence[Token], language: str) -> Iterator[Numeral]:
         if last + 1 < len(parts) and parts[last + 1].low == "dozen":
             last, value = last + 1, value * 12
         yield Numeral(first=first, last=last, value=value, ordinal=found.is_ordinal)
+
+
+@lru_cache(maxsize=8192)
+def _is_spoken(word: str, language: str) -> bool:
+    """Return whether *word* alone is a number; a number in words has at least one that is."""
+    return bool(cast("list[_Found]", find_numbers([_Spoken(word)], language, threshold=0)))
 
 
 def _are_halves(one: Numeral, other: Numeral) -> bool:

@@ -42,7 +42,7 @@ def folded_quantities(text: str) -> tuple[Quantity, ...]:
     return tuple(quantity for _, line in folded_lines(text) for quantity in quantities(line.text))
 
 
-_BETWEEN: Final = re.compile(r"\s*(?:[-\u2013\u2014\u2010\u2011]|to|or|and|through)\s*[$€£¥₹]?\s*")
+_BETWEEN: Final = re.compile(r"\s*(?:[-\u2013\u2014\u2010\u2011]|to|or|and|through)(?:\s*[$€£¥₹])?\s*")
 
 
 def _ranged(found: Sequence[Quantity], text: str) -> Iterator[Quantity]:

@@ -2,6 +2,7 @@
 
 The rules, in the order in which they decide:
 
+    not checkable the whole reply is longer than LONGEST characters                                     unknown
     conversation  it tells the customer what the customer stated                                        supported
     quantity      a quantity stands with that unit neither in the passages nor in the statements        unsupported
     neighbour     its quantity, or its stretch, stands under headings of another kind than it is about  unsupported
@@ -19,26 +20,39 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, takewhile
+from itertools import combinations, compress, takewhile
+from operator import not_
 from typing import Final, Literal
 
 from ..outcome import VerdictWord
 from .claims import Claim, claims
-from .coverage import Asked, Coverage, Said, ask, carried, cover, read_said
-from .denial import negated_otherwise, opposed
-from .lexicon import SMALL
+from .coverage import Asked, Coverage, Said, ask, cover, read_said
+from .denial import is_negated, negated_otherwise, opposed
+from .lexicon import NOTED, SMALL
 from .quantities import Quantity, date_parts
+from .references import Reference, references
 from .stems import stem
 from .stretches import Piece, Prepared, Stretch, without_excluded
 
-__all__ = ["DOUBT", "SUPPORTED", "ClaimReading", "Evidence", "Rule", "read_evidence"]
+__all__ = ["DOUBT", "LONGEST", "SUPPORTED", "ClaimReading", "Evidence", "Rule", "read_evidence"]
 
 Rule = Literal[
-    "conversation", "quantity", "neighbour", "welded", "negation", "verbatim", "parts", "language", "coverage"
+    "not checkable",
+    "conversation",
+    "quantity",
+    "neighbour",
+    "welded",
+    "negation",
+    "verbatim",
+    "parts",
+    "language",
+    "coverage",
 ]
 
 SUPPORTED: Final = 0.5
 DOUBT: Final = 0.4
+LONGEST: Final = 100_000
+"""Characters of a reply that is read."""
 _HARD: Final = 0.2
 """What a claim scores at most where a rule other than coverage finds it unsupported."""
 
@@ -79,15 +93,35 @@ def read_evidence(reply: str, prepared: Prepared, *, said: Sequence[str] = (), i
     *said* are the customer's messages, oldest first, the one that is answered last. *ignore* are the sentences that the
     rules ask for (closing line, billing, refusal); they claim nothing.
     """
+    if len(reply) > LONGEST:
+        return Evidence(claims=(_too_long(reply),), word="unknown", score=DOUBT)
     heard = read_said(tuple(said), language=prepared.language)
     topic = _topic(heard.question, prepared)
     readings: list[ClaimReading] = []
+    # A model that loops says one sentence thousands of times.
+    known: dict[tuple[str, frozenset[str]], ClaimReading] = {}
     for claim in claims(reply, ignore=ignore, language=prepared.language):
-        asked = ask(claim.text, language=prepared.language)
         topic = _topic(claim.lead, prepared) or topic
-        readings.append(_Reader(prepared, heard, topic).read(claim, asked))
+        if (claim.text, topic) not in known:
+            known[claim.text, topic] = _Reader(prepared, heard, topic).read(claim)
+        readings.append(replace(known[claim.text, topic], start=claim.start, end=claim.end))
         topic = _topic(claim.text, prepared) or topic
     return Evidence(claims=tuple(readings), word=_whole(readings), score=_mixed(readings))
+
+
+def _too_long(reply: str) -> ClaimReading:
+    detail = f"the reply is too long ({len(reply)} characters, at most {LONGEST})"
+    return ClaimReading(
+        text=reply,
+        start=0,
+        end=len(reply),
+        word="unknown",
+        rule="not checkable",
+        detail=detail,
+        evidence=(),
+        score=DOUBT,
+        missing=(),
+    )
 
 
 def _whole(readings: Sequence[ClaimReading]) -> VerdictWord:
@@ -110,6 +144,7 @@ def _topic(text: str, prepared: Prepared) -> frozenset[str]:
 
 _ORDER: Final[dict[VerdictWord, int]] = {"unsupported": 0, "unknown": 1, "supported": 2, "none": 3}
 _AGAINST: Final[frozenset[Rule]] = frozenset({"quantity", "neighbour", "welded", "negation"})
+_NOTED: Final = frozenset(map(stem, NOTED))
 _YOU: Final = re.compile(r"\byou(?:r|rs)?\b", re.IGNORECASE)
 _ANSWER: Final = r"\W*(?:(?:yes|yeah|no|sure|certainly|but|and|so|then)\W+)*"
 _PRONOUN: Final = re.compile(
@@ -131,11 +166,13 @@ class _Reader:
         self.said = said
         self.topic = topic
 
-    def read(self, claim: Claim, asked: Asked) -> ClaimReading:
+    def read(self, claim: Claim) -> ClaimReading:
         """Return *claim* as the first rule that decides reads it."""
+        stated, others = self._references(claim.text)
+        asked = self._ask(claim.text, stated)
         covered = cover(asked, self.prepared, self.said)
         reading = _reading(claim, covered)
-        if self._is_restated(asked):
+        if not others and (self._is_restated(claim.text) or (stated and self._only_names(asked))):
             found = replace(reading, detail="tells the customer what the customer said", evidence=(), missing=())
             return replace(found, word="supported", rule="conversation", score=1.0)
         against = self._against(asked, covered, reading)
@@ -148,10 +185,29 @@ class _Reader:
         settled = parts.word == "supported" or (against is None and parts.rule in _AGAINST)
         return parts if settled else whole
 
-    def _is_restated(self, asked: Asked) -> bool:
-        """Return whether the claim tells the customer what the customer stated and no passage holds."""
+    def _references(self, text: str) -> tuple[list[Reference], list[Reference]]:
+        """Return the references in *text* that the customer stated, and the others."""
+        named = list(references(text))
+        known = [reference.key in self.said.references for reference in named]
+        return [*compress(named, known)], [*compress(named, map(not_, known))]
+
+    def _ask(self, text: str, stated: Sequence[Reference]) -> Asked:
+        """Return what *text* asks of the passages, which need not hold the references that the customer *stated*."""
+        for reference in stated:
+            blank = " " * (reference.end - reference.start)
+            text = f"{text[: reference.start]}{blank}{text[reference.end :]}"
+        return ask(text, language=self.prepared.language)
+
+    def _only_names(self, asked: Asked) -> bool:
+        """Return whether a claim says of its references only that they are noted; a stated name may stand by them."""
+        noted = all(word.stem in _NOTED or (word.name and word.stem in self.said.stated) for word in asked.words)
+        return noted and not asked.quantities and not is_negated(asked.text)
+
+    def _is_restated(self, text: str) -> bool:
+        """Return whether a claim tells the customer what the customer stated and no passage holds."""
+        asked = ask(text, language=self.prepared.language)
         stated = [word for word in asked.words if word.stem in self.said.stated]
-        counted = [quantity for quantity in asked.quantities if carried(quantity, self.said.quantities)]
+        counted = [quantity for quantity in asked.quantities if self.said.quantities.carriers(quantity)]
         private = any(word.name and word.stem not in self.prepared.stems for word in stated)
         private = private or any(not self.prepared.carriers(quantity) for quantity in counted)
         most = 3 * (len(stated) + len(counted)) >= 2 * (len(asked.words) + len(asked.quantities))
@@ -175,14 +231,14 @@ class _Reader:
 
     def _is_absent(self, quantity: Quantity) -> bool:
         """Return whether a quantity is nowhere; one that may be a name only where its scale is in use."""
-        if self.prepared.carriers(quantity) or carried(quantity, self.said.quantities) or quantity.kind == "ordinal":
+        if quantity.kind == "ordinal" or self.prepared.carriers(quantity) or self.said.quantities.carriers(quantity):
             return False
         if quantity.kind == "date" and all(map(self.prepared.carriers, date_parts(quantity))):
             return False
-        held = self.prepared.held(quantity.kind)
+        held = self.prepared.held
         if quantity.kind == "count":
-            return all(other.value != quantity.value for other in held)
-        return not quantity.attributive or any(other.unit == quantity.unit for other in held)
+            return not held.has_count(quantity.value)
+        return not quantity.attributive or held.has_unit(quantity.kind, quantity.unit)
 
     def _neighbour(self, asked: Asked, reading: ClaimReading) -> ClaimReading | None:
         names = self._names(asked)
@@ -191,7 +247,7 @@ class _Reader:
             if pieces and not any(names & (piece.all | self.prepared.names[piece.block]) for piece in pieces):
                 own = _written(asked, names)
                 detail = f"{quantity.text} is not said of: {', '.join(own)}"
-                places = _stretches(pieces[0], self._place(names))
+                places = _stretches(pieces[0], self.prepared.place(names))
                 return _denied(replace(reading, missing=own, evidence=places), "neighbour", detail)
         return None
 
@@ -203,7 +259,7 @@ class _Reader:
         if names & (piece.all | self.prepared.names[piece.block]):
             return None
         own = _written(asked, names)
-        places = _stretches(piece, self._place(names))
+        places = _stretches(piece, self.prepared.place(names))
         return _denied(replace(reading, missing=own, evidence=places), "neighbour", f"not said of: {', '.join(own)}")
 
     def _subject(self, asked: Asked) -> frozenset[str]:
@@ -223,17 +279,16 @@ class _Reader:
     def _pieces(self, quantity: Quantity) -> list[Piece]:
         return [self.prepared.pieces[at] for at in sorted(self.prepared.carriers(quantity))]
 
-    def _place(self, names: frozenset[str]) -> Piece | None:
-        """Return the first piece of the first block that one of *names* names."""
-        block = next((number for number, own in enumerate(self.prepared.names) if own & names), None)
-        return next((piece for piece in self.prepared.pieces if piece.block == block), None)
-
     def _welded(self, asked: Asked, reading: ClaimReading) -> ClaimReading | None:
         places = [row for quantity in filter(_is_owned, asked.quantities) if (row := self._pieces(quantity))]
-        for one, other in combinations(places, 2):
-            apart = {piece.block for piece in one}.isdisjoint(piece.block for piece in other)
-            if apart and self.prepared.headed[one[0].block] and self.prepared.headed[other[0].block]:
-                found = replace(reading, evidence=_stretches(one[0], other[0]))
+        # Quantities of the same blocks are one case.
+        firsts: dict[frozenset[int], Piece] = {}
+        for row in places:
+            firsts.setdefault(frozenset(piece.block for piece in row), row[0])
+        for (blocks, one), (others, other) in combinations(firsts.items(), 2):
+            headed = self.prepared.headed[one.block] and self.prepared.headed[other.block]
+            if headed and blocks.isdisjoint(others):
+                found = replace(reading, evidence=_stretches(one, other))
                 return _denied(found, "welded", "put together from two places")
         return None
 
@@ -251,8 +306,8 @@ class _Reader:
         if len(parts) == 1 or any(len(asked.words) + 2 * len(asked.quantities) < 2 for asked in asks):  # noqa: PLR2004
             return None
         topic, readings = self.topic, list[ClaimReading]()
-        for part, asked in zip(parts, asks, strict=True):
-            readings.append(_Reader(self.prepared, self.said, topic).read(part, asked))
+        for part in parts:
+            readings.append(_Reader(self.prepared, self.said, topic).read(part))
             topic = _topic(part.text, self.prepared) or topic
         return _joined(claim, readings)
 
@@ -289,7 +344,7 @@ def _reading(claim: Claim, covered: Coverage) -> ClaimReading:
 
 def _for(asked: Asked, covered: Coverage, reading: ClaimReading) -> ClaimReading:
     """Return the reading of a claim that nothing speaks against."""
-    if covered.piece and len(asked.line) > 1 and _is_within(asked.line, covered.piece.line):
+    if covered.piece and len(asked.line) > 1 and f" {' '.join(asked.line)} " in covered.piece.spoken:
         return replace(reading, word="supported", rule="verbatim", detail="stands there word for word", score=1.0)
     if reading.word == "unsupported" and _is_foreign(asked.text):
         return replace(reading, word="unknown", rule="language", detail="hardly in the language that is read here")
@@ -327,11 +382,6 @@ def _joined(claim: Claim, readings: Sequence[ClaimReading]) -> ClaimReading:
 
 def _stretches(*pieces: Piece | None) -> tuple[Stretch, ...]:
     return tuple(piece.stretch for piece in pieces if piece is not None)
-
-
-def _is_within(words: tuple[str, ...], held: tuple[str, ...]) -> bool:
-    size = len(words)
-    return any(held[at : at + size] == words for at in range(len(held) - size + 1))
 
 
 _FOREIGN: Final = 0.15

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Final, NamedTuple, cast
+from typing import Final, Literal, NamedTuple, cast
 
 # Not through the package's own choice, which takes another library's stemmer where that is installed.
 from snowballstemmer.english_stemmer import EnglishStemmer
@@ -16,6 +16,8 @@ from .lexicon import EQUIVALENTS, LIGHT, OPPOSITES, SMALL
 __all__ = ["Stem", "content_words", "line", "opposites", "share_held", "stem", "stems"]
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
+_LONGEST: Final = 60
+"""Characters of a word; what is longer is compared as it is written."""
 _MARKS: Final = 6
 _BEGINNING: Final = re.compile(r"(?:^|[.!?:\n•-])[\s\"'\u201c\u2018(\[*_]{0,5}\Z")
 """What stands before the first word of a sentence, read from at most _MARKS characters."""
@@ -45,6 +47,8 @@ def stem(word: str) -> str:
 
 def _stemmed(word: str) -> str:
     low = _POSSESSIVE.sub("", word.lower().replace("\u2019", "'")).replace(".", "")
+    if len(low) > _LONGEST:
+        return low
     # A stemmer works in its own fields, so it is not shared between threads; stem() remembers what it said.
     return cast("str", EnglishStemmer().stemWord(low))  # pyright: ignore[reportUnknownMemberType]
 
@@ -71,23 +75,34 @@ def opposites(stem_: str) -> frozenset[str]:
 
 def line(text: str) -> tuple[str, ...]:
     """Return the stems of all words of *text* in order, small ones included."""
-    return tuple(stem(word) for word in _WORD.findall(text))
+    return tuple(map(stem, _WORD.findall(text)))
 
 
 def stems(text: str) -> tuple[Stem, ...]:
     """Return the words of *text* in order, small ones left out."""
-    found = ((match, stem(match[0])) for match in _WORD.finditer(text) if not _is_small(match[0]))
-    return tuple(
-        Stem(
-            stem=stemmed,
-            text=match[0],
-            start=match.start(),
-            end=match.end(),
-            name=_is_name(text, match),
-            light=stemmed in _LIGHT_STEMS,
-        )
-        for match, stemmed in found
-    )
+    found: list[Stem] = []
+    for match in _WORD.finditer(text):
+        word = match[0]
+        stemmed, shape, light = _known(word)
+        if shape != "small":
+            start, end = match.span()
+            name = shape == "digit" or (shape == "capital" and not _begins(text, start))
+            found.append(Stem(stemmed, word, start, end, name, light))
+    return tuple(found)
+
+
+@lru_cache(maxsize=65536)
+def _known(word: str) -> tuple[str, Literal["small", "digit", "capital", ""], bool]:
+    """Return what holds for *word* wherever it stands: its stem, its shape, and whether it says little."""
+    if _is_small(word):
+        return "", "small", False
+    stemmed = stem(word)
+    shape = "digit" if any(map(str.isdigit, word)) else "capital" if word[0].isupper() else ""
+    return stemmed, shape, stemmed in _LIGHT_STEMS
+
+
+def _begins(text: str, start: int) -> bool:
+    return _BEGINNING.search(text, max(start - _MARKS, 0), start) is not None
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -104,10 +119,3 @@ def share_held(sentence: str, held: Collection[str]) -> float:
 def _is_small(word: str) -> bool:
     """Return whether *word* claims nothing by itself; "US" and "IT" are names."""
     return word.lower().replace("\u2019", "'") in SMALL and not (word.isupper() and len(word) > 1)
-
-
-def _is_name(text: str, match: re.Match[str]) -> bool:
-    word = match[0]
-    if any(map(str.isdigit, word)):
-        return True
-    return word[0].isupper() and _BEGINNING.search(text, max(match.start() - _MARKS, 0), match.start()) is None

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
 from .folding import words
-from .quantities import Quantity, QuantityKind, carries, quantities
+from .held import Held
+from .quantities import Quantity, quantities
 from .sentences import LIST_MARK, Span, sentences
 from .stems import Stem, line, stems
 
@@ -64,6 +65,11 @@ class Piece:
     def line(self) -> tuple[str, ...]:
         """Return the stems of all its words in order, those of its heading first."""
         return line(f"{self.title} {self.words}")
+
+    @cached_property
+    def spoken(self) -> str:
+        """Return the stems of all its words with a space before and behind each."""
+        return f" {' '.join(self.line)} "
 
     @cached_property
     def scope(self) -> frozenset[str]:
@@ -134,32 +140,33 @@ class Prepared:
         return {stem: tuple(row) for stem, row in found.items()}
 
     @cached_property
-    def _held(self) -> dict[str, list[tuple[Quantity, frozenset[int]]]]:
-        """Return per kind the different quantities of the passages, with the pieces that hold each."""
-        places: dict[Quantity, set[int]] = {}
-        for at, piece in enumerate(self.pieces):
-            for quantity in piece.quantities:
-                places.setdefault(replace(quantity, text="", start=0, end=0), set()).add(at)
-        kinds: dict[str, list[tuple[Quantity, frozenset[int]]]] = {}
-        for quantity, pieces in places.items():
-            kinds.setdefault(quantity.kind, []).append((quantity, frozenset(pieces)))
-        return kinds
-
-    def held(self, kind: QuantityKind) -> tuple[Quantity, ...]:
-        """Return the different quantities of *kind* in the passages."""
-        return tuple(quantity for quantity, _ in self._held.get(kind, ()))
+    def held(self) -> Held:
+        """Return the quantities of the passages, with the pieces that hold each as places in ``pieces``."""
+        return Held((quantity, at) for at, piece in enumerate(self.pieces) for quantity in piece.quantities)
 
     def carriers(self, quantity: Quantity) -> frozenset[int]:
         """Return which pieces carry *quantity*, as places in ``pieces``."""
-        kinds = {quantity.kind, *_ALSO.get(quantity.kind, ())}
-        rows = (row for kind in kinds for row in self._held.get(kind, ()))
-        return frozenset[int]().union(*(pieces for held, pieces in rows if carries(held, quantity)))
+        return self.held.carriers(quantity)
+
+    @cached_property
+    def _first(self) -> dict[int, Piece]:
+        """Return the first piece of each block."""
+        return {piece.block: piece for piece in reversed(self.pieces)}
+
+    @cached_property
+    def _named(self) -> dict[str, int]:
+        """Return for each stem the first block that it names."""
+        return {stem: block for block, names in reversed([*enumerate(self.names)]) for stem in names}
+
+    def place(self, names: Collection[str]) -> Piece | None:
+        """Return the first piece of the first block that one of *names* names."""
+        block = min((self._named[stem] for stem in names if stem in self._named), default=None)
+        return None if block is None else self._first.get(block)
 
 
 _LINE_END: Final = re.compile(r"[\r\n\u2028\u2029]")
-_ALSO: Final[dict[QuantityKind, tuple[QuantityKind, ...]]] = {"count": ("date",), "date": ("count",), "age": ("count",)}
-_BLANK: Final = re.compile(r"\n[ \t\r]*\n\s*$")
-_EMPHASIS: Final = re.compile(r"\s*(?:[-*+•]\s+)?(?:\*\*|__)(?P<lead>[^*_]+)(?:\*\*|__)\s*:?\s*$")
+_BLANK: Final = re.compile(r"\n[ \t\r]*\n")
+_EMPHASIS: Final = re.compile(r"\s*(?:[-*+•]\s+)?(?:\*\*|__)(?P<lead>[^*_]+)(?:\*\*|__)(?:\s*:)?\s*$")
 _LEAD: Final = re.compile(r"\s*(?P<lead>[^.!?:;\n]{1,60}):\s+(?=\S)")
 _EXCLUDED: Final = re.compile(
     r"\b(?:without|no|not|non|other than|except)[ -]+(?:a |an |the |any )?\w+(?: \w+)?", re.IGNORECASE
@@ -215,7 +222,7 @@ def _blocks(name: str, text: str, language: str) -> Iterator[_Block]:
     held: list[Span] = []
     for at, span in enumerate(spans):
         starts = _is_heading(span, spans[at + 1] if at + 1 < len(spans) else None)
-        if held and (starts or _BLANK.search(held[-1].text)) and held[-1].text != heading:
+        if held and (starts or _ends_blank(held[-1].text)) and held[-1].text != heading:
             yield _Block(passage=name, text=text, heading=heading, spans=tuple(held), language=language)
             heading, held = heading if _is_marked(heading) else "", []
         if starts:
@@ -223,6 +230,11 @@ def _blocks(name: str, text: str, language: str) -> Iterator[_Block]:
         held.append(span)
     if held:
         yield _Block(passage=name, text=text, heading=heading, spans=tuple(held), language=language)
+
+
+def _ends_blank(text: str) -> bool:
+    """Return whether a blank line stands at the end of *text*."""
+    return _BLANK.search(text, len(text.rstrip())) is not None
 
 
 def _is_heading(span: Span, following: Span | None) -> bool:
@@ -261,9 +273,8 @@ def _piece(number: int, block: _Block, span: Span) -> Piece:
 
 def outside(text: str, found: Sequence[Quantity]) -> str:
     """Return *text* without the quantities that were found in it."""
-    for quantity in reversed(found):
-        text = f"{text[: quantity.start]} {text[quantity.end :]}"
-    return text
+    edges = [0, *(edge for quantity in found for edge in (quantity.start, quantity.end)), len(text)]
+    return " ".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
 
 
 def _double(text: str, one: Piece, other: Piece) -> Piece:
