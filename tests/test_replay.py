@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from library import LIBRARY, SUPPORTED
+from library import REPLIES as SAID
 
 from simulator.canonical import digest_bytes, digest_text
 from simulator.embedded import EmbeddedServer
 from simulator.model import Endpoint, Model, Sampling
 from simulator.prompt import Templates, answer_prompt, load_templates
 from simulator.recording import FORMAT, Manifest, RunRecord, create_run, open_run
-from simulator.replay import Event, Result, Settings, call_seed, play
+from simulator.replay import Event, Result, Settings, Stop, call_seed, play
 from simulator.scenario import Scenario, read_scenario
 from simulator.testing import Answer, ScriptedModel, Step, chat_body
 from simulator.transcript import Transcript, TurnReading, read_transcript
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
-SCRIPT = """\
-scenario: library
-title: Riverside Library
-case_id: RL-1
-facts: {card: LC-4471}
-rules: {max_words: 12, closing_line: "Ref: {case_id}"}
-refusal: It does not say.
-holding: One moment.
-passages: [{id: lending, text: A book may be kept for 21 days. A film may be kept for 7 days.}]
-turns:
-  - {say: "Hello, my card is LC-4471. How long may I keep a book?", answer_from: document}
-  - {say: "And a film?", answer_from: document, expect: {contains: [7 days]}}
-  - {say: "What is my card number?", answer_from: conversation, expect: {contains: [LC-4471]}}
-"""
-REPLIES = {
-    "How long may I keep a book": "You may keep a book for 21 days.\nRef: RL-1",
-    "And a film": "A film may be kept for 7 days. Late films cost extra.\nRef: RL-1",
-    "card number": "Your card is LC-4471.\nRef: RL-1",
-}
-SUPPORTED = '{"unsupported": [], "verdict": "supported"}'
+REPLIES = {**SAID, "And a film": "A film may be kept for 7 days. Late films cost extra.\nRef: RL-1"}
 UNSUPPORTED = '{"unsupported": ["Late films cost extra"], "verdict": "unsupported"}'
 
 
@@ -70,23 +56,34 @@ def answers(
 
 
 def play_scripted(
+    root: Path, script: Callable[[dict[str, Any]], Step], **options: Any
+) -> tuple[Result, RunRecord, ScriptedModel]:
+    """Play with answers from *script*; return the result, the run and the model with the requests it saw."""
+    with ScriptedModel(script) as model:
+        result, run = played(root, model, **options)
+    return result, run, model
+
+
+def played(
     root: Path,
-    script: Callable[[dict[str, Any]], Step],
+    model: Model,
     *,
-    source: str = SCRIPT,
+    source: str = LIBRARY,
+    templates: Templates | None = None,
     attempts: int = 1,
     on_event: Callable[[Event], None] = lambda _event: None,
+    stop: Stop | None = None,
     **settings: Any,
-) -> tuple[Result, RunRecord, ScriptedModel]:
-    """Play *source* with answers from *script*; return the result, the run and the model with the requests it saw."""
+) -> tuple[Result, RunRecord]:
+    """Play *source* against *model*; *settings* replace the usual ones."""
     scenario = read_scenario(source.encode(), "library.yaml")
-    templates = load_templates([TEMPLATES], [scenario])
+    texts = templates or load_templates([TEMPLATES], [scenario])
     defaults = {"attempts": attempts, "seed": 7, "concurrency": 2, "overlap": False, "check": "judge"}
     chosen = Settings(**{**defaults, **settings})
-    run = create_run(root, manifest_of(scenario, source, templates, attempts), {"library": source.encode()}, templates)
-    with ScriptedModel(script) as model:
-        result = play(run, [scenario], templates, answer=model, checker=model, settings=chosen, on_event=on_event)
-    return result, open_run(run.folder), model
+    run = create_run(root, manifest_of(scenario, source, texts, attempts), {"library": source.encode()}, texts)
+    telling: dict[str, Any] = {"on_event": on_event} if stop is None else {"on_event": on_event, "stop": stop}
+    result = play(run, [scenario], texts, answer=model, checker=model, settings=chosen, **telling)
+    return result, open_run(run.folder)
 
 
 def manifest_of(scenario: Scenario, source: str, templates: Templates, attempts: int) -> Manifest:
@@ -316,9 +313,103 @@ def test_a_turn_without_a_reply_ends_its_attempt_alone(tmp_path: Path, step: Ste
     assert not run.seal.complete
 
 
+@pytest.mark.parametrize("overlap", [False, True])
+def test_a_template_that_breaks_ends_its_attempt_alone(tmp_path: Path, *, overlap: bool) -> None:
+    """The attempt is recorded as failed at the turn whose check broke, with why; the others and the seal are whole."""
+    sources = {
+        "support": "{% block system %}Answer.{% endblock %}",
+        "check": "{% block user %}REPLY TO CHECK\n{% if '30 days' in reply %}{{ nothing }}{% endif %}{% endblock %}",
+        "rewrite": "{% block user %}x{% endblock %}",
+    }
+    said: list[Step] = ["You may keep a book for 21 days.", "A film may be kept for 30 days.", "LC-4471", *["x"] * 9]
+    script = iter(said)
+
+    def answering(body: dict[str, Any]) -> Step:
+        return SUPPORTED if stage_of(body) == "check" else next(script)
+
+    result, run, _ = play_scripted(
+        tmp_path, answering, attempts=3, concurrency=1, overlap=overlap, templates=Templates(sources)
+    )
+    broken = read_transcript(run, "library", 1)
+    assert (result.finished, result.failed) == (2, 1), result.problems
+    assert result.problems[0].startswith("library#1, turn 2: ")
+    assert broken.problem.startswith("failed at turn 2: ")
+    assert "nothing" in broken.problem
+    assert [read_transcript(run, "library", number).complete for number in (2, 3)] == [True, True]
+    assert run.seal is not None
+    assert (run.seal.complete, len(run.seal.files)) == (False, 3)
+
+
+def test_whatever_breaks_ends_its_attempt_alone(tmp_path: Path) -> None:
+    """Of an error that nobody foresaw its kind, its words and its place in the program are recorded."""
+
+    def script(body: dict[str, Any]) -> Step:
+        if "And a film" in body["messages"][-1]["content"]:
+            raise LookupError("no such\nfilm")
+        return answers()(body)
+
+    result, run, _ = play_scripted(tmp_path, script, attempts=2, check="evidence")
+    assert result.failed == 2
+    for number in (1, 2):
+        attempt = read_transcript(run, "library", number)
+        assert re.fullmatch(r"failed at turn 2: LookupError: no such film \(\w+\.py, line \d+\)", attempt.problem)
+        assert attempt.turns[0].state == "played"
+
+
+@dataclass(kw_only=True, slots=True)
+class Stopping:
+    """What a run is told while it is played."""
+
+    asked: bool = False
+    at_once: bool = False
+
+
+def test_a_run_that_is_asked_to_stop_records_the_call_in_flight(tmp_path: Path) -> None:
+    """The reply that comes after the request to stop is recorded and reviewed, and nothing further is asked."""
+    stop, events = Stopping(), list[Event]()
+
+    def script(body: dict[str, Any]) -> Step:
+        stop.asked = True
+        return answers()(body)
+
+    result, run, model = play_scripted(
+        tmp_path, script, attempts=2, concurrency=1, check="evidence", stop=stop, on_event=events.append
+    )
+    assert (result.interrupted, len(model.requests)) == (2, 1)
+    assert result.problems == ("library#1, turn 1: stopped on request", "library#2: not started")
+    assert [turn.state for turn in turns_of(run)] == ["played", "not_run", "not_run"]
+    assert [event.kind for event in events].count("stopping") == 1
+
+
+def test_a_run_that_is_stopped_at_once_is_sealed_and_written_no_more(tmp_path: Path) -> None:
+    """Calls in flight are not waited for; when their replies come, they are not written behind the end."""
+    stop, released, came = Stopping(), threading.Event(), threading.Event()
+
+    def script(body: dict[str, Any]) -> Step:
+        if "And a film" not in body["messages"][-1]["content"]:
+            return answers()(body)
+        stop.asked = stop.at_once = True
+        released.wait(60)
+        came.set()
+        return answers()(body)
+
+    with ScriptedModel(script) as model:
+        result, run = played(tmp_path, model, check="evidence", stop=stop)
+        path = run.folder / "library/1.jsonl"
+        recorded = path.read_bytes()
+        released.set()
+        assert came.wait(60)
+    assert (result.interrupted, result.finished) == (1, 0)
+    assert run.seal is not None
+    assert run.seal.files["library/1.jsonl"].lines == recorded.count(b"\n")
+    assert json.loads(recorded.splitlines()[-1])["kind"] == "end"
+    assert path.read_bytes() == recorded
+    assert [turn.state for turn in turns_of(run)] == ["played", "not_run", "not_run"]
+
+
 def test_a_document_turn_without_a_passage_abstains_without_a_call(tmp_path: Path) -> None:
     """The refusal is delivered in the form of a reply, and later turns see it."""
-    source = SCRIPT.replace("passages: [{id: lending,", 'passages: [{id: lending, effective: {to: "2025-12-31"},')
+    source = LIBRARY.replace("passages: [{id: lending,", 'passages: [{id: lending, effective: {to: "2025-12-31"},')
     source = source.replace("turns:", 'admit: {as_of: "2026-12-01"}\nturns:')
     _, run, model = play_scripted(tmp_path, answers(), source=source)
     book, _, card = turns_of(run)
@@ -391,6 +482,8 @@ def test_progress_tells_of_every_turn_and_attempt(tmp_path: Path) -> None:
 def test_an_interrupted_attempt_reads_back_as_far_as_it_came(tmp_path: Path) -> None:
     """What was recorded before the file breaks off is there; the rest is not run."""
     _, run, _ = play_scripted(tmp_path, answers())
+    (run.folder / "sealed.json").unlink()
+    run = open_run(run.folder)
     path = run.folder / "library" / "1.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     for kept in range(1, len(lines)):
@@ -404,15 +497,10 @@ def test_an_interrupted_attempt_reads_back_as_far_as_it_came(tmp_path: Path) -> 
 
 def test_a_real_model_is_played_like_any_other(tmp_path: Path, embedded: EmbeddedServer) -> None:
     """Two attempts on the embedded server end with every call answered."""
-    source = SCRIPT.encode()
-    scenario = read_scenario(source, "library.yaml")
-    templates = load_templates([TEMPLATES], [scenario])
-    run = create_run(tmp_path, manifest_of(scenario, SCRIPT, templates, 2), {"library": source}, templates)
     endpoint = Endpoint(base_url=embedded.base_url, model=embedded.model_name)
     with Model(endpoint, Sampling(max_tokens=16, temperature=0.5)) as model:
-        settings = Settings(attempts=2, seed=7, concurrency=2, overlap=False, check="both")
-        result = play(run, [scenario], templates, answer=model, checker=model, settings=settings)
-    calls = [call for number in (1, 2) for call in open_run(run.folder).attempt("library", number).calls]
+        result, run = played(tmp_path, model, attempts=2, check="both")
+    calls = [call for number in (1, 2) for call in run.attempt("library", number).calls]
     assert result.complete
     assert {call.outcome for call in calls} <= {"reply", "truncated"}
     assert {call.reply.model for call in calls} == {embedded.model_name}

@@ -18,10 +18,10 @@ from simulator.report import (
     render_run_diff,
     render_summary,
     render_transcript,
-    visible,
 )
 from simulator.summary import summarise_run
-from simulator.transcript import Transcript
+from simulator.transcript import Transcript, TurnReading
+from simulator.visible import visible
 
 HOSTILE = "\x1b[31mred\x1b[0m [bold]not bold[/bold] \u202eevil\u202c \x07\r\n<script>\u200b:smile: \ud800 \x9b2J"
 
@@ -327,11 +327,15 @@ def test_a_summary_has_a_row_per_attempt_and_one_for_all() -> None:
     """Counts say of how many; an incomplete attempt is marked and its reason given; unknowns are named."""
     attempts = [
         transcript(
-            turn(1), turn(2, verdict=Verdict(word="unknown"), decision=decided("suppressed")), scenario="grand-canyon"
+            turn(1),
+            turn(2, verdict=Verdict(word="unknown"), decision=decided("suppressed")),
+            turn(3, answer_from="conversation"),
+            scenario="grand-canyon",
         ),
         transcript(
             turn(1, rules=(), expectation=ExpectationResult(met="unknown")),
             unplayed(2),
+            unplayed(3, answer_from="conversation"),
             scenario="grand-canyon",
             attempt=2,
             complete=False,
@@ -341,16 +345,86 @@ def test_a_summary_has_a_row_per_attempt_and_one_for_all() -> None:
     rows = printed(render_summary(summarise_run(attempts))).splitlines()
 
     assert [row.rstrip() for row in rows] == [
-        "                      keeping document supported/",
-        "               turns  every   turns    unsupported/              expecta-",
-        "scenario     # played rule    checked  unknown      decisions    tions met",
-        "──────────────────────────────────────────────────────────────────────────",
-        "grand-canyon 1 2 of 2 2 of 2  2 of 2   1 / 0 / 1    1 released   2 of 2",
-        "                                                    1 suppressed",
-        "grand-canyon 2 1 of 2 none    1 of 2   1 / 0 / 0    1 released   0 of 1",
-        "incomplete                                                       1 unknown",
-        "",
-        "all            3 of 4 2 of 2  3 of 4   2 / 0 / 1    2 released   2 of 3",
-        "                                                    1 suppressed 1 unknown",
+        "             keeping document other   supported/",
+        "  turns      every   turns    turns   unsupported/              expecta-",
+        "# played     rule    checked  checked unknown      decisions    tions met",
+        "─────────────────────────────────────────────────────────────────────────",
+        "grand-canyon",
+        "1 3 of 3     3 of 3  2 of 2   1 of 1  2 / 0 / 1    2 released   3 of 3",
+        "                                                   1 suppressed",
+        "2 1 of 3     none    1 of 2   0 of 1  1 / 0 / 0    1 released   0 of 1",
+        "  incomplete                                                    1 unknown",
+        "all attempts",
+        "  4 of 6     3 of 3  3 of 4   1 of 2  3 / 0 / 1    3 released   3 of 4",
+        "                                                   1 suppressed 1 unknown",
+        "# is the attempt. Rules and expectations: of the reply as the model gave it.",
+        "Other turns are answered from the conversation. Supported, unsupported and",
+        "unknown: of all turns checked.",
         "grand-canyon attempt 2 is not complete: timeout",
     ]
+
+
+def test_a_name_is_never_broken_in_a_summary() -> None:
+    """A scenario's name stands on a line of its own, however long it is, and every column keeps its place."""
+    names = ("z" * 64, "grounded-library-boat-unsaid-and-more")
+    rows = printed(render_summary(summarise_run([transcript(turn(1), scenario=name) for name in names]))).splitlines()
+
+    assert {row.strip() for row in rows} >= set(names)
+    assert len({row.index("1 of 1") for row in rows if row.startswith("1 ")}) == 1
+
+
+def reasons(*turns: TurnReading) -> list[str]:
+    """Return the lines of a transcript that say what was read and done, each field on one line."""
+    page = printed(render_transcript(transcript(*turns)), 200)
+    labels = ("rules", "verdict", "judge alone", "application decision", "delivered rules")
+    return [" ".join(line.split()) for line in page.splitlines() if line.startswith(labels) or line.startswith("  ")]
+
+
+def test_a_reason_is_given_once_in_a_turn() -> None:
+    """Where verdict, judge and decision have one reason, it stands where it comes first; what is new is added."""
+    held = turn(
+        rules=tuple(
+            RuleResult(rule=name, standing="unknown", detail="the reply was cut off")
+            for name in ("max_words", "closing_line")
+        ),
+        verdict=Verdict(word="unknown", reason="truncated: the reply was cut off"),
+        decision=decided("held", "not judged: truncated: the reply was cut off"),
+    )
+    flagged = turn(
+        verdict=Verdict(word="unsupported", reason="quantity: nowhere: $5", spans=("Costs $5.", "Late.")),
+        evidence=Verdict(word="unsupported", reason="quantity: nowhere: $5"),
+        judge=Verdict(word="unsupported", reason="quantity: nowhere: $5"),
+        decision=decided("suppressed", 'unsupported: "Costs $5.", "Late."; rewrite not accepted: it adds "7"'),
+    )
+    disputed = turn(
+        verdict=Verdict(word="supported", reason="the judge says supported: carried; the evidence alone says unknown"),
+        evidence=Verdict(word="unknown", reason="coverage"),
+        judge=Verdict(word="supported", reason="carried"),
+        decision=decided("released", "the judge says supported: carried; the evidence alone says unknown"),
+    )
+
+    assert reasons(held) == [
+        "rules max_words, closing_line unknown: the reply was cut off",
+        "verdict unknown: truncated",
+        "application decision held: not judged",
+    ]
+    assert reasons(flagged) == [
+        "rules max_words kept",
+        "verdict unsupported: quantity: nowhere: $5",
+        "“Late.”",
+        "judge alone unsupported",
+        'application decision suppressed: rewrite not accepted: it adds "7"',
+    ]
+    assert reasons(disputed) == [
+        "rules max_words kept",
+        "verdict supported: the judge says supported: carried; the evidence alone says unknown",
+        "judge alone supported",
+        "application decision released",
+    ]
+
+
+def test_a_reason_that_only_resembles_another_is_given_whole() -> None:
+    """Parts of words and of sentences are no reason that was given before."""
+    read = turn(verdict=Verdict(word="unknown", reason="cut"), decision=decided("held", "shortcut: cutting; cut off"))
+
+    assert reasons(read)[1:] == ["verdict unknown: cut", "application decision held: shortcut: cutting; cut off"]

@@ -40,10 +40,10 @@ def only(script: Scenario, reply: str | None, **fields: Any) -> ScoredTurn:
     return scored(script, turn(1, reply, **fields)).turns[0]
 
 
-def printed(result: Score, width: int = 80) -> str:
+def printed(result: Score, width: int = 80, most: int | None = None) -> str:
     """Return the page of *result* as it is written to a pipe."""
     file = io.StringIO()
-    Console(file=file, width=width).print(render_score(result))
+    Console(file=file, width=width).print(render_score(result, most=most))
     return file.getvalue()
 
 
@@ -255,6 +255,54 @@ def test_the_three_lists_are_of_what_went_wrong() -> None:
     assert [[each.attempt for each in turns] for turns in lists] == [[1, 2], [3], [4]]
 
 
+def test_the_worst_stands_first() -> None:
+    """Certain before unknown, and what the customer saw before what was held back."""
+    wrong = "Answer: 9 days\nQuote: It is valid for 7 days"
+    unknown = "Answer: Das hat sich seit gestern kaum ver\u00e4ndert\nQuote: It is valid for 7 days"
+    plays = [
+        transcript(turn(1, unknown), attempt=1),
+        transcript(turn(1, wrong, decision=decided("held"), delivered="One moment."), attempt=2),
+        transcript(turn(1, wrong), attempt=3),
+    ]
+    result = score(plays, {"arches": quoting()})
+    assert [each.attempt for each in result.not_carried] == [3, 2, 1]
+
+
+def test_questions_whose_replies_miss_most_stand_first() -> None:
+    """By the number of replies that miss the expectation, then in the order in which they are asked."""
+    says = ("How long?", "Who?", "Why?")
+    script = quoting(turns=[{"say": say, "answer_from": "document", "expect": ANSWER} for say in says])
+    missed = ExpectationResult(met="missed")
+    plays = [
+        transcript(
+            turn(1, GOOD, say=says[0]),
+            turn(2, GOOD, say=says[1], expectation=missed),
+            turn(3, GOOD, say=says[2], **({"expectation": missed} if attempt == 1 else {})),
+            attempt=attempt,
+        )
+        for attempt in (1, 2)
+    ]
+    asked = score(plays, {"arches": script}).questions
+    assert [(turns[0].question, len(turns)) for turns in asked] == [("Who?", 2), ("Why?", 2), ("How long?", 2)]
+
+
+@pytest.mark.parametrize(("most", "listed"), [(None, 3), (3, 3), (2, 2), (0, 0)])
+def test_as_many_are_listed_as_asked_for(most: int | None, listed: int) -> None:
+    """Where some are left out the heading says so, and how to see them."""
+    plays = [transcript(turn(1, "7 days"), attempt=number) for number in range(3)]
+    page = printed(score(plays, {"arches": quoting()}), most=most)
+    assert page.count("out of format") == listed + 1
+    assert ("--all" in page) == (listed < 3)
+
+
+def test_what_people_said_is_counted_apart() -> None:
+    """Each kind of question has a place for human judgements; where nobody has judged it says so."""
+    result = scored(quoting(expect=ANSWER), turn(1, GOOD))
+    assert [dict(group.judgements) for group in result.groups] == [{}, {}, {}]
+    row = next(line for line in printed(result).splitlines() if line.startswith("human judgements"))
+    assert row.split()[2:] == ["none", "yet"] * 2
+
+
 @given(st.text(max_size=60), st.sampled_from([quoting(expect=ANSWER), in_json(expect=NO_ANSWER), scenario(rules={})]))
 @settings(max_examples=150, deadline=None)
 def test_any_reply_can_be_read(reply: str, script: Scenario) -> None:
@@ -317,13 +365,14 @@ def test_each_failure_is_listed_with_its_words() -> None:
     page = printed(scored(quoting(), turn(1, "Answer: 9 days\nQuote: It is valid for 7 days", say="How long?")))
     listed = page.partition("do not carry the answer: 1\n")[2].partition("quotes that stand")[0]
     assert [" ".join(row.split()) for row in listed.splitlines() if row.strip()] == [
-        "where arches#1, turn 1",
+        "arches#1, turn 1",
         "customer How long?",
         "model reply Answer: 9 days",
         "Quote: It is valid for 7 days",
         "quote It is valid for 7 days",
         "not in the quote 9 days (unsupported)",
         "application decision released",
+        "human judgement none yet",
     ]
 
 

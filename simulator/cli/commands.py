@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from .. import __version__
+from .interrupts import raising
 from .names import complete_reference, complete_run, complete_scenario
 from .panels import PanelCommand
 from .places import RECORDINGS
@@ -24,11 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Scenarios = Annotated[Path | None, typer.Option("--scenarios", metavar="DIR", help="Folder of the scenarios.")]
-Templates = Annotated[Path | None, typer.Option("--templates", metavar="DIR", help="Folder of the prompt templates.")]
-Recordings = Annotated[Path, typer.Option("--recordings", metavar="DIR", help="Folder of the runs.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a page.")]
-Turns = Annotated[list[int] | None, typer.Option("--turn", metavar="T", help="Only this turn; may be repeated.")]
+# Options and arguments, each declared once. A panel is a heading of the help.
 
 _RUN = "Run"
 _MODEL = "Model that answers"
@@ -38,111 +35,226 @@ _STAGES = "Stages"
 _COMPARISON = "Comparison with an earlier run"
 
 
-# Options of replay and calibrate.
+def _not_blank(text: str | None) -> str | None:
+    if text is not None and not text.strip():
+        raise typer.BadParameter("it is empty; write a name, or leave the option out")
+    return text
+
+
+def _in(panel: str, *names: str, help: str, **more: Any) -> Any:  # noqa: A002 - as typer calls it
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+def _seconds(help: str) -> Any:  # noqa: A002 - as typer calls it
+    return _in(_SERVER, min=0.1, max=86_400, metavar="SECONDS", help=help)
+
+
+ScenarioNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="Names or YAML files; none: all of them, for replay those of the suite.",
+        autocompletion=complete_scenario,
+        rich_help_panel="Arguments",
+    ),
+]
+RunReference = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN[:SCENARIO[#ATTEMPT]]",
+        help="A run by its name, LAST or PREVIOUS; one scenario of it; one attempt, from 1.",
+        autocompletion=complete_reference,
+    ),
+]
+Scenarios = Annotated[
+    Path | None,
+    typer.Option(
+        "--scenarios",
+        metavar="DIR",
+        help="Folder of the scenarios; by default ./scenarios, and for names that it lacks the one that ships.",
+    ),
+]
+Templates = Annotated[Path | None, typer.Option("--templates", metavar="DIR", help="Folder of the prompt templates.")]
+Recordings = Annotated[Path, typer.Option("--recordings", metavar="DIR", help="Folder of the runs.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a page.")]
+Turns = Annotated[list[int] | None, typer.Option("--turn", metavar="T", help="Only this turn; may be repeated.")]
+
+Attempts = Annotated[int, _in(_RUN, "-n", "--attempts", min=1, max=100_000, help="Attempts of each scenario.")]
+SuiteName = Annotated[
+    str | None, _in(_RUN, metavar="NAME", help="The suite that is played without a SCENARIO; by default parks.")
+]
+RunName = Annotated[
+    str | None, _in(_RUN, metavar="NAME", help="Name of the run, a new one; by default its date and time.")
+]
+RunSeed = Annotated[
+    int | None,
+    _in(_RUN, min=0, max=2**53, help="Seed of the run, from which every call's is derived; by default drawn."),
+]
+Concurrency = Annotated[
+    int | None,
+    _in(_RUN, min=1, max=256, help="Conversations side by side; by default 4, and 2 on the embedded server."),
+]
 
 ModelName = Annotated[
     str | None,
-    typer.Option(
+    _in(
+        _MODEL,
         metavar="NAME|FILE",
+        callback=_not_blank,
         help="A model of the endpoint, or a GGUF file to embed; by default the only one there is.",
-        rich_help_panel=_MODEL,
     ),
 ]
 EndpointUrl = Annotated[
     str | None,
-    typer.Option(
+    _in(
+        _MODEL,
         metavar="URL",
         help="OpenAI-compatible server, such as http://localhost:11434/v1; by default the embedded one.",
-        rich_help_panel=_MODEL,
     ),
 ]
 ApiKeyEnv = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="Environment variable that holds the API key, if the server wants one.",
-        rich_help_panel=_MODEL,
-    ),
+    str, _in(_MODEL, metavar="NAME", help="Environment variable that holds the API key, if the server wants one.")
 ]
 Temperature = Annotated[
     float | None,
-    typer.Option(
-        min=0.0,
-        help="How freely the next token is drawn, 0 for always the likeliest; not sent unless given.",
-        rich_help_panel=_MODEL,
-    ),
+    _in(_MODEL, min=0.0, help="How freely the next token is drawn, 0 for always the likeliest; not sent unless given."),
 ]
 TopP = Annotated[
     float | None,
-    typer.Option(
-        min=0.0,
-        max=1.0,
-        help="Share of the probability that tokens are drawn from; not sent unless given.",
-        rich_help_panel=_MODEL,
-    ),
+    _in(_MODEL, min=0.0, max=1.0, help="Share of the probability that tokens are drawn from; not sent unless given."),
 ]
 MaxTokens = Annotated[
     int | None,
-    typer.Option(min=1, help="Tokens of a reply at most; not sent unless given.", rich_help_panel=_MODEL),
+    _in(
+        _MODEL,
+        min=1,
+        help="Tokens of a reply at most; not sent unless given. The small embedded model then stops after 192, "
+        "another embedded one after 512.",
+    ),
 ]
 Param = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="K=V",
-        help="A further field of the request; V is JSON or a text. May be repeated.",
-        rich_help_panel=_MODEL,
+    _in(_MODEL, metavar="K=V", help="A further field of the request; V is JSON or a text. May be repeated."),
+]
+
+CheckerModelName = Annotated[
+    str | None,
+    _in(
+        _CHECKER,
+        metavar="NAME|FILE",
+        callback=_not_blank,
+        help="A model of the checker's endpoint, or a GGUF file.",
     ),
 ]
-SendSeed = Annotated[
-    bool,
-    typer.Option("--seed-field/--no-seed-field", help="Whether calls carry a seed.", rich_help_panel=_SERVER),
+CheckerEndpointUrl = Annotated[str | None, _in(_CHECKER, metavar="URL", help="The checker's server.")]
+CheckerApiKeyEnv = Annotated[
+    str | None,
+    _in(
+        _CHECKER,
+        metavar="NAME",
+        help="Environment variable that holds the key of the checker's server; by default --api-key-env.",
+    ),
 ]
+CheckerTemperature = Annotated[
+    float | None, _in(_CHECKER, min=0.0, help="As --temperature, whose value it does not take over.")
+]
+CheckerTopP = Annotated[
+    float | None, _in(_CHECKER, min=0.0, max=1.0, help="As --top-p, whose value it does not take over.")
+]
+CheckerMaxTokens = Annotated[
+    int | None, _in(_CHECKER, min=1, help="As --max-tokens, whose value it does not take over.")
+]
+CheckerParam = Annotated[list[str] | None, _in(_CHECKER, metavar="K=V", help="As --param, for checks alone.")]
+
+SendSeed = Annotated[bool, _in(_SERVER, "--seed-field/--no-seed-field", help="Whether calls carry a seed.")]
 MaxTokensField = Annotated[
     Literal["max_tokens", "max_completion_tokens"],
-    typer.Option(help="What the server calls the limit of --max-tokens.", rich_help_panel=_SERVER),
+    _in(_SERVER, help="What the server calls the limit of --max-tokens."),
 ]
 ResponseFormat = Annotated[
-    Literal["json_schema", "none"],
-    typer.Option(help="Whether the check asks the server for a JSON schema.", rich_help_panel=_SERVER),
+    Literal["json_schema", "none"], _in(_SERVER, help="Whether the check asks the server for a JSON schema.")
 ]
 FoldSystem = Annotated[
     bool,
-    typer.Option(
+    _in(
+        _SERVER,
         "--fold-system",
         help="Put the system text into the first customer message, for a model without a system role.",
-        rich_help_panel=_SERVER,
     ),
 ]
-Timeout = Annotated[
-    float,
-    typer.Option(min=0.1, max=86_400, metavar="SECONDS", help="For one try of a call.", rich_help_panel=_SERVER),
-]
-Deadline = Annotated[
-    float,
-    typer.Option(
-        min=0.1,
-        max=86_400,
-        metavar="SECONDS",
-        help="For a call with all its tries and the waits between them.",
-        rich_help_panel=_SERVER,
-    ),
-]
-Tries = Annotated[int, typer.Option(min=1, max=20, help="Tries of one call at most.", rich_help_panel=_SERVER)]
+Timeout = Annotated[float, _seconds("For one try of a call.")]
+Deadline = Annotated[float, _seconds("For a call with all its tries and the waits between them.")]
+Tries = Annotated[int, _in(_SERVER, min=1, max=20, help="Tries of one call at most.")]
 Threads = Annotated[
     int | None,
-    typer.Option(
+    _in(
+        _SERVER,
         min=1,
         max=1024,
         help="That the embedded server computes with; by default as many as there are cores.",
-        rich_help_panel=_SERVER,
     ),
+]
+
+Check = Annotated[
+    Literal["evidence", "judge", "both"] | None,
+    _in(
+        _STAGES,
+        help="What reads a reply against the document: rules without a model, a judge, or both; by default "
+        "evidence, and both where a checker is named.",
+    ),
+]
+JudgeCalibration = Annotated[
+    Path | None,
+    _in(
+        _STAGES,
+        metavar="FILE",
+        help="What the judge's P(supported) comes to, a file of `calibrate --fit`; by default its word counts.",
+    ),
+]
+Control = Annotated[
+    bool,
+    _in(
+        _STAGES,
+        "--control",
+        help="Also run the document check on conversation turns, unscored, to count its false alarms.",
+    ),
+]
+OnUnsupported = Annotated[
+    Literal["flag", "suppress", "rewrite"],
+    _in(
+        _STAGES,
+        help="What becomes of an unsupported reply: marked for a human, its sentence cut out, or written anew.",
+    ),
+]
+Route = Annotated[
+    Literal["tagged", "all"],
+    _in(_STAGES, help="Which turns the document check sees: those tagged answer_from: document, or all."),
+]
+History = Annotated[
+    Literal["original", "delivered"],
+    _in(_STAGES, help="What later turns see: the model's reply, or what the customer got."),
+]
+
+Against = Annotated[
+    str | None,
+    _in(
+        _COMPARISON,
+        metavar="RUN",
+        help="The run to compare with; by default the newest earlier one that holds the scenario.",
+        autocompletion=complete_run,
+    ),
+]
+ReplayFailOn = Annotated[
+    Literal["regression"] | None, _in(_COMPARISON, help="Exit with 1 if the comparison shows one.")
 ]
 
 
 def _call(module: str, **options: Any) -> int:
     """Run the command that *module* holds; it returns the exit status."""
+    run = import_module(f".{module}", __package__).run
     try:
-        return import_module(f".{module}", __package__).run(**options)
+        with raising():
+            return run(**options)
     except KeyboardInterrupt:
         raise typer.Abort from None  # the library would take it for an ordinary end
 
@@ -169,47 +281,12 @@ def simulator(
 
 @app.command(cls=PanelCommand)
 def replay(
-    scenario: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SCENARIO",
-            help="Names or YAML files; none: the whole suite.",
-            autocompletion=complete_scenario,
-            rich_help_panel="Arguments",
-        ),
-    ] = None,
-    attempts: Annotated[
-        int,
-        typer.Option("-n", "--attempts", min=1, max=100_000, help="Attempts of each scenario.", rich_help_panel=_RUN),
-    ] = 1,
-    suite: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="The suite that is played without a SCENARIO.", rich_help_panel=_RUN),
-    ] = "parks",
-    run: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Name of the run, a new one; by default its date and time.", rich_help_panel=_RUN
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=2**53,
-            help="Seed of the run, from which every call's is derived; by default drawn.",
-            rich_help_panel=_RUN,
-        ),
-    ] = None,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=256,
-            help="Conversations side by side; by default 4, and 2 on the embedded server.",
-            rich_help_panel=_RUN,
-        ),
-    ] = None,
+    scenario: ScenarioNames = None,
+    attempts: Attempts = 1,
+    suite: SuiteName = None,
+    run: RunName = None,
+    seed: RunSeed = None,
+    concurrency: Concurrency = None,
     model: ModelName = None,
     endpoint: EndpointUrl = None,
     api_key_env: ApiKeyEnv = "SIMULATOR_API_KEY",
@@ -217,39 +294,13 @@ def replay(
     top_p: TopP = None,
     max_tokens: MaxTokens = None,
     param: Param = None,
-    checker_model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE", help="A model of the checker's endpoint, or a GGUF file.", rich_help_panel=_CHECKER
-        ),
-    ] = None,
-    checker_endpoint: Annotated[
-        str | None, typer.Option(metavar="URL", help="The checker's server.", rich_help_panel=_CHECKER)
-    ] = None,
-    checker_api_key_env: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Environment variable that holds the key of the checker's server; by default --api-key-env.",
-            rich_help_panel=_CHECKER,
-        ),
-    ] = None,
-    checker_temperature: Annotated[
-        float | None,
-        typer.Option(min=0.0, help="As --temperature, whose value it does not take over.", rich_help_panel=_CHECKER),
-    ] = None,
-    checker_top_p: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=1.0, help="As --top-p, whose value it does not take over.", rich_help_panel=_CHECKER),
-    ] = None,
-    checker_max_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, help="As --max-tokens, whose value it does not take over.", rich_help_panel=_CHECKER),
-    ] = None,
-    checker_param: Annotated[
-        list[str] | None,
-        typer.Option(metavar="K=V", help="As --param, for checks alone.", rich_help_panel=_CHECKER),
-    ] = None,
+    checker_model: CheckerModelName = None,
+    checker_endpoint: CheckerEndpointUrl = None,
+    checker_api_key_env: CheckerApiKeyEnv = None,
+    checker_temperature: CheckerTemperature = None,
+    checker_top_p: CheckerTopP = None,
+    checker_max_tokens: CheckerMaxTokens = None,
+    checker_param: CheckerParam = None,
     send_seed: SendSeed = True,
     max_tokens_field: MaxTokensField = "max_tokens",
     response_format: ResponseFormat = "json_schema",
@@ -258,63 +309,14 @@ def replay(
     deadline: Deadline = 300.0,
     tries: Tries = 4,
     threads: Threads = None,
-    check: Annotated[
-        Literal["evidence", "judge", "both"] | None,
-        typer.Option(
-            help="What reads a reply against the document: rules without a model, a judge, or both; by default "
-            "evidence, and both where a checker is named.",
-            rich_help_panel=_STAGES,
-        ),
-    ] = None,
-    judge_calibration: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="What the judge's P(supported) comes to, a file of `calibrate --fit`; by default its word counts.",
-            rich_help_panel=_STAGES,
-        ),
-    ] = None,
-    control: Annotated[
-        bool,
-        typer.Option(
-            "--control",
-            help="Also run the document check on conversation turns, unscored, to count its false alarms.",
-            rich_help_panel=_STAGES,
-        ),
-    ] = False,
-    on_unsupported: Annotated[
-        Literal["flag", "suppress", "rewrite"],
-        typer.Option(
-            help="What becomes of an unsupported reply: marked for a human, its sentence cut out, or written anew.",
-            rich_help_panel=_STAGES,
-        ),
-    ] = "suppress",
-    route: Annotated[
-        Literal["tagged", "all"],
-        typer.Option(
-            help="Which turns the document check sees: those tagged answer_from: document, or all.",
-            rich_help_panel=_STAGES,
-        ),
-    ] = "tagged",
-    history: Annotated[
-        Literal["original", "delivered"],
-        typer.Option(
-            help="What later turns see: the model's reply, or what the customer got.", rich_help_panel=_STAGES
-        ),
-    ] = "original",
-    against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RUN",
-            help="The run to compare with; by default the newest earlier one that holds the scenario.",
-            autocompletion=complete_run,
-            rich_help_panel=_COMPARISON,
-        ),
-    ] = None,
-    fail_on: Annotated[
-        Literal["regression"] | None,
-        typer.Option(help="Exit with 1 if the comparison shows one.", rich_help_panel=_COMPARISON),
-    ] = None,
+    check: Check = None,
+    judge_calibration: JudgeCalibration = None,
+    control: Control = False,
+    on_unsupported: OnUnsupported = "suppress",
+    route: Route = "tagged",
+    history: History = "original",
+    against: Against = None,
+    fail_on: ReplayFailOn = None,
     scenarios: Scenarios = None,
     templates: Templates = None,
     recordings: Recordings = RECORDINGS,
@@ -326,14 +328,7 @@ def replay(
 
 @app.command()
 def show(
-    reference: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN[:SCENARIO[#ATTEMPT]]",
-            help="A run by its name, LAST or PREVIOUS; one scenario of it; one attempt, from 1.",
-            autocompletion=complete_reference,
-        ),
-    ],
+    reference: RunReference,
     turn: Turns = None,
     request: Annotated[
         Literal["answer", "check", "rewrite", "recheck"] | None,
@@ -369,10 +364,7 @@ def diff(
 
 @app.command()
 def lint(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SCENARIO", help="Names or YAML files; none: all.", autocompletion=complete_scenario),
-    ] = None,
+    files: ScenarioNames = None,
     scenarios: Scenarios = None,
     templates: Templates = None,
     json: Json = False,
@@ -404,14 +396,9 @@ def list_(recordings: Recordings = RECORDINGS, json: Json = False) -> int:
 
 @app.command()
 def score(
-    reference: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN[:SCENARIO[#ATTEMPT]]",
-            help="A run by its name, LAST or PREVIOUS; one scenario of it; one attempt, from 1.",
-            autocompletion=complete_reference,
-        ),
-    ],
+    reference: RunReference,
+    worst: Annotated[int, typer.Option(metavar="N", min=0, help="Listed at most of each kind, the worst first.")] = 10,
+    everything: Annotated[bool, typer.Option("--all", help="List all of them.")] = False,
     recordings: Recordings = RECORDINGS,
     json: Json = False,
 ) -> int:

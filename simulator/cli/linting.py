@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from ..errors import ScenarioError, TemplateError
-from ..lint import Finding, lint
-from ..prompt import load_templates
-from ..scenario import load_scenario, load_suites, select
-from ..stages.pipeline import rehearse
+from ..lint import lint
+from ..scenario import load_suites, select
 from .output import print_json, print_lines
 from .places import scenario_folder, template_folders
 
@@ -25,7 +20,7 @@ def run(**options: Any) -> int:
     folder = scenario_folder(options["scenarios"])
     paths = select(folder, options["files"] or [], None)
     suites = load_suites(folder) if folder.is_dir() else {}
-    findings = [*lint(paths, suites), *_template_findings(paths, template_folders(options["templates"]))]
+    findings = lint(paths, suites, template_folders(options["templates"]))
     errors = sum(finding.severity == "error" for finding in findings)
     if options["json"]:
         print_json([asdict(finding) for finding in findings])
@@ -35,17 +30,3 @@ def run(**options: Any) -> int:
         total = f"{read}: {', '.join(found)}"
         print_lines(*map(str, findings), total)
     return _WRONG if errors else 0
-
-
-def _template_findings(paths: Sequence[Path], folders: Sequence[Path]) -> list[Finding]:
-    """Return what is wrong with the templates that readable scenarios name."""
-    findings: list[Finding] = []
-    for path in paths:
-        try:
-            scenario = load_scenario(path)
-            rehearse(scenario, load_templates(folders, [scenario]))
-        except ScenarioError:
-            continue  # it is a finding of its own
-        except TemplateError as error:
-            findings.append(Finding(path=str(path), line=None, severity="error", message=str(error)))
-    return findings

@@ -42,11 +42,16 @@ def _scenarios(folder: Path) -> Iterator[str]:
 
 def _runs(root: Path) -> Iterator[str]:
     yield from ("LAST", "PREVIOUS")
-    yield from (path.parent.name for path in root.glob("*/run.json"))
+    yield from (folder.name for folder in _folders(root))
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    return (path.parent for path in root.glob("*/run.json"))
 
 
 def _parts(root: Path, run: str, *, numbered: bool) -> Iterator[str]:
     """Yield the ``RUN:SCENARIO`` or ``RUN:SCENARIO#ATTEMPT`` that *run* holds; for LAST what any run holds."""
-    pattern = "*" if run in ("LAST", "PREVIOUS") else run
-    for path in root.glob(f"{pattern}/*/*.jsonl"):
-        yield f"{run}:{path.parent.name}" + (f"#{path.stem}" if numbered else "")
+    for folder in _folders(root):
+        if run in ("LAST", "PREVIOUS", folder.name):
+            for path in folder.glob("*/*.jsonl"):
+                yield f"{run}:{path.parent.name}" + (f"#{path.stem}" if numbered else "")

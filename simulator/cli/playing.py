@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -16,8 +17,9 @@ from rich.text import Text
 from .. import __version__
 from ..canonical import digest_bytes, digest_text
 from ..clock import now
-from ..diff import COUNTS_ONLY, RunDiff, diff_runs
+from ..diff import COUNTS_ONLY, RunDiff, diff_runs, plural
 from ..errors import IncompleteError, InputError, RecordingError
+from ..lint import lint
 from ..model import Sampling
 from ..prompt import Templates, load_templates, template_names
 from ..recording import (
@@ -32,13 +34,16 @@ from ..recording import (
     parse_reference,
     refuse_run_name,
 )
-from ..replay import Result, Settings, play
-from ..report import render_summary
-from ..scenario import Scenario, read_scenario, select, yaml_bytes
+from ..replay import Result, Settings, Stop, play
+from ..report import render_summary, whole
+from ..scenario import Scenario, Suite, load_suites, read_scenario, yaml_bytes
 from ..stages.graded import GRADED_FIELDS, JudgeCalibration, read_calibration
 from ..stages.pipeline import CHECKS, CheckBy, rehearse
 from ..summary import summarise_run
 from ..transcript import Transcript, read_transcripts
+from .choosing import choose_scenarios
+from .gate import INCOMPLETE, REGRESSION, not_compared, tell_some
+from .interrupts import INTERRUPTED, heard
 from .models import Load, Models, Options, open_models, read_behaviour, read_params
 from .output import print_json, print_page
 from .places import RECORDINGS, scenario_folder, template_folders
@@ -47,14 +52,12 @@ from .streams import tell
 
 __all__ = ["run"]
 
-_INCOMPLETE = 3
-_INTERRUPTED = 130
-_MOST_PROBLEMS = 10
+_WRONG = 2
 
 
 def run(**options: Any) -> int:
     """Play, and return the exit status."""
-    paths = select(scenario_folder(options["scenarios"]), options["scenario"] or [], options["suite"])
+    paths = choose_scenarios(options["scenarios"], options["scenario"] or (), options["suite"])
     files = {path: yaml_bytes(path) for path in paths}
     scenarios = [read_scenario(data, str(path), stem=path.stem) for path, data in files.items()]
     snapshots = {scenario.scenario: data for scenario, data in zip(scenarios, files.values(), strict=True)}
@@ -69,10 +72,33 @@ def run(**options: Any) -> int:
         models = _open_models(stack, options)
         settings = _settings(options, models, calibration)
         manifest = _manifest(options, settings, models, snapshots, templates)
-        writer = create_run(options["recordings"], manifest, snapshots, templates)
-        _announce(manifest, models, calibration)
-        result = _play(writer, scenarios, templates, models, settings)
+        with heard() as interrupts:
+            writer = create_run(options["recordings"], manifest, snapshots, templates)
+            _announce(manifest, models, calibration)
+            _tell_lint(paths, options)
+            result = _play(writer, scenarios, templates, models, settings, interrupts)
+        if interrupts.at_once:
+            raise KeyboardInterrupt
     return _report(open_run(writer.folder), result, earlier, options)
+
+
+def _tell_lint(paths: Sequence[Path], options: Mapping[str, Any]) -> None:
+    """Say on stderr which of the scenarios test something else than they seem to. They are played all the same."""
+    folder, templates = scenario_folder(options["scenarios"]), template_folders(options["templates"])
+    findings = (finding for path in paths for finding in lint([path], _suites(path, folder), templates))
+    errors = Counter(finding.path for finding in findings if finding.severity == "error")
+    where = "" if options["scenarios"] is None else f" --scenarios {shlex.quote(str(options['scenarios']))}"
+    for path, number in errors.items():
+        tell(f"lint: {plural(number, 'problem')} in {path}, see `simulator lint {shlex.quote(path)}{where}`")
+
+
+def _suites(path: Path, folder: Path) -> Mapping[str, Suite]:
+    """Return the suites that *path* may be of: those of *folder*, or of its own where it is not in there."""
+    try:
+        return load_suites(folder if path.is_relative_to(folder) else path.parent)
+    except InputError as error:
+        tell(f"lint: {error}")
+        return {}
 
 
 def _judge_calibration(
@@ -187,8 +213,7 @@ def _manifest(
 
 
 def _announce(manifest: Manifest, models: Models, calibration: JudgeCalibration | None) -> None:
-    plural = "s" if manifest.attempts > 1 else ""
-    what = f"{manifest.attempts} attempt{plural} of {', '.join(manifest.scenarios)}"
+    what = f"{plural(manifest.attempts, 'attempt')} of {', '.join(manifest.scenarios)}"
     tell(f"run {manifest.run}: {what}, seed {manifest.seed}")
     if models.tiny:
         tell(models.tiny)
@@ -198,7 +223,12 @@ def _announce(manifest: Manifest, models: Models, calibration: JudgeCalibration 
 
 
 def _play(
-    writer: RunWriter, scenarios: Sequence[Scenario], templates: Templates, models: Models, settings: Settings
+    writer: RunWriter,
+    scenarios: Sequence[Scenario],
+    templates: Templates,
+    models: Models,
+    settings: Settings,
+    stop: Stop,
 ) -> Result:
     turns = settings.attempts * sum(len(scenario.turns) for scenario in scenarios)
     try:
@@ -211,6 +241,7 @@ def _play(
                 checker=models.checker,
                 settings=settings,
                 on_event=display.show,
+                stop=stop,
             )
     except RecordingError as error:
         raise IncompleteError(
@@ -258,13 +289,9 @@ def _report(run: RunRecord, result: Result, earlier: Sequence[Transcript], optio
     if options["json"]:
         print_json({"run": run.manifest.run, "complete": result.complete, **summary.to_json(), **_diff_json(diff)})
     else:
-        comparison = [] if diff is None else [Text(f"against {diff.a}: {diff.summary}"), Text(COUNTS_ONLY)]
-        # A command that is broken over two lines cannot be copied.
-        further = (Text(line, no_wrap=True, overflow="ignore") for line in _next(run, diff))
-        print_page(render_summary(summary), *comparison, *further)
-    if diff is None and options["fail_on"]:
-        tell("--fail-on: there is no earlier run to compare with")
-    return _status(result, diff, options["fail_on"])
+        comparison = [] if diff is None else [whole(f"against {diff.a}: {diff.summary}"), Text(COUNTS_ONLY)]
+        print_page(render_summary(summary), *comparison, *map(whole, _next(run, diff)))
+    return _status(run, result, diff, options)
 
 
 def _diff_json(diff: RunDiff | None) -> dict[str, Any]:
@@ -286,16 +313,21 @@ def _next(run: RunRecord, diff: RunDiff | None) -> Iterator[str]:
         yield f"  simulator diff {diff.a.runs[0]} {name}{where}"
 
 
-_STOPPED = "stopped on request: what was played can be read; play again, under another name, for all of it"
-_FAILED = "what was played can be read; mend what the lines above name, and play again under another name"
-
-
-def _status(result: Result, diff: RunDiff | None, fail_on: str | None) -> int:
-    for problem in result.problems[:_MOST_PROBLEMS]:
-        tell(f"incomplete: {problem}")
-    if len(result.problems) > _MOST_PROBLEMS:
-        tell(f"incomplete: and {len(result.problems) - _MOST_PROBLEMS} more attempts")
+def _status(run: RunRecord, result: Result, diff: RunDiff | None, options: Mapping[str, Any]) -> int:
     if not result.complete:
-        tell(_STOPPED if result.interrupted else _FAILED)
-        return _INTERRUPTED if result.interrupted else _INCOMPLETE
-    return 1 if fail_on and diff is not None and diff.regressions else 0
+        tell_some("incomplete", result.problems)
+        there = f"what was played can be read in {run.folder}"
+        if result.interrupted:
+            tell(f"stopped on request: {there}; play again, under another name, for all of it")
+            return INTERRUPTED
+        tell(f"{there}; mend what the lines above name, and play again under another name")
+        return INCOMPLETE
+    return _gate(diff, options) if options["fail_on"] else 0
+
+
+def _gate(diff: RunDiff | None, options: Mapping[str, Any]) -> int:
+    """Return 1 for a regression. A run that can be compared with nothing passes, unless it was told with what."""
+    if why := not_compared(diff):
+        tell(f"--fail-on: {why}")
+        return _WRONG if options["against"] else 0
+    return REGRESSION if diff is not None and diff.regressions else 0

@@ -7,11 +7,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from rich.text import Text
-
 from ..errors import InputError, ScenarioError
 from ..scenario import read_scenario
-from .output import print_page
+from .output import print_lines
 
 __all__ = ["run"]
 
@@ -69,7 +67,7 @@ def run(**options: Any) -> int:
             f"{path}: cannot be written: {error.strerror}; name another folder with --scenarios"
         ) from error
     shown = name if options["scenarios"] is None else shlex.quote(str(path))
-    print_page(Text(f"{path}\n  simulator lint {shown}\n  simulator replay {shown} -n 2"))
+    print_lines(str(path), f"  simulator lint {shown}", f"  simulator replay {shown} -n 2")
     return 0
 
 

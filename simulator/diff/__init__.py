@@ -5,6 +5,7 @@ texts      two texts, word by word
 fields     every field that differs, as DeepDiff finds it
 attempts   two attempts: what changed in each turn, in words
 runs       two runs: counts per turn on each side
+wording    how differences are summed up in one line
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from __future__ import annotations
 from .attempts import AttemptDiff, AttemptName, Change, TurnDiff, diff_attempts
 from .fields import FieldChange
 from .kinds import GRAVITY, Kind
-from .runs import COUNTS_ONLY, Pair, RunDiff, Side, Tally, TurnCounts, diff_runs
+from .runs import COUNTS_ONLY, Pair, RunDiff, ScenarioCounts, Side, Tally, TurnCounts, diff_runs
 from .texts import Piece, TextDiff, diff_texts
+from .wording import plural
 
 __all__ = [
     "COUNTS_ONLY",
@@ -26,6 +28,7 @@ __all__ = [
     "Pair",
     "Piece",
     "RunDiff",
+    "ScenarioCounts",
     "Side",
     "Tally",
     "TextDiff",
@@ -34,4 +37,5 @@ __all__ = [
     "diff_attempts",
     "diff_runs",
     "diff_texts",
+    "plural",
 ]

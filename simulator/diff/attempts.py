@@ -170,6 +170,11 @@ class AttemptDiff:
     """Every field that differs in the turns compared; everything above says the same in words."""
 
     @property
+    def compared(self) -> int:
+        """How many turns were played in A or B and compared."""
+        return len(self.turns) + len(self.unchanged)
+
+    @property
     def regressions(self) -> tuple[TurnDiff, ...]:
         """The turns with a regression."""
         return tuple(turn for turn in self.turns if turn.kind == "regression")

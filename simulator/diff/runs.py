@@ -14,7 +14,7 @@ from .kinds import GRAVITY, Kind, gravest, kind_between_counts, rank, total_rate
 from .texts import TextDiff, diff_texts, similarity
 from .wording import plural, sum_up
 
-__all__ = ["COUNTS_ONLY", "Pair", "RunDiff", "Side", "Tally", "TurnCounts", "diff_runs"]
+__all__ = ["COUNTS_ONLY", "Pair", "RunDiff", "ScenarioCounts", "Side", "Tally", "TurnCounts", "diff_runs"]
 
 COUNTS_ONLY = "These are counts and claim no significance: a difference may be sampling alone."
 
@@ -158,6 +158,21 @@ class TurnCounts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ScenarioCounts:
+    """The turns of one scenario that were compared, by what the difference of each means at its gravest."""
+
+    scenario: str
+    turns: int
+    kinds: Mapping[Kind, int]
+    """Every kind, also those that no turn has."""
+    unchanged: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as JSON-ready values."""
+        return {"scenario": self.scenario, "turns": self.turns, **self.kinds, "unchanged": self.unchanged}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RunDiff:
     """What differs between two sets of attempts, A and B. Counts only: nothing here says what is more than sampling."""
 
@@ -167,6 +182,27 @@ class RunDiff:
     """What could not be compared, or only with care, one line each."""
     turns: tuple[TurnCounts, ...]
     """Every turn compared, the gravest first, unchanged ones last, then by scenario and number."""
+
+    @property
+    def compared(self) -> int:
+        """How many turns were compared."""
+        return len(self.turns)
+
+    @property
+    def scenarios(self) -> tuple[ScenarioCounts, ...]:
+        """The turns compared in counts, scenario by scenario."""
+        kinds: dict[str, Counter[Kind | None]] = {}
+        for turn in self.turns:
+            kinds.setdefault(turn.scenario, Counter())[turn.kind] += 1
+        return tuple(
+            ScenarioCounts(
+                scenario=scenario,
+                turns=counts.total(),
+                kinds={kind: counts[kind] for kind in GRAVITY},
+                unchanged=counts[None],
+            )
+            for scenario, counts in sorted(kinds.items())
+        )
 
     @property
     def regressions(self) -> tuple[TurnCounts, ...]:
@@ -188,6 +224,7 @@ class RunDiff:
             "note": COUNTS_ONLY,
             "counts": {**{kind: counts[kind] for kind in GRAVITY}, "unchanged": counts[None]},
             "problems": list(self.problems),
+            "scenarios": [scenario.to_json() for scenario in self.scenarios],
             "turns": [turn.to_json() for turn in self.turns],
         }
 

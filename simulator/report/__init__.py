@@ -1,6 +1,5 @@
 """Numbers and texts laid out for people to read, computing nothing. Importing this loads rich.
 
-visible       a text of others, with everything in it to be seen
 layout        the few shapes that all pages are made of
 words         a text diff, with what was deleted and inserted marked
 transcripts   one attempt, turn by turn
@@ -14,10 +13,10 @@ from __future__ import annotations
 
 from .calibrations import render_calibration
 from .diffs import render_attempt_diff, render_run_diff
+from .layout import whole
 from .scores import render_score
 from .summaries import render_summary
 from .transcripts import render_transcript
-from .visible import visible
 from .words import mark_words
 
 __all__ = [
@@ -28,5 +27,5 @@ __all__ = [
     "render_score",
     "render_summary",
     "render_transcript",
-    "visible",
+    "whole",
 ]

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..calibrate import Calibration, Error, Interval, LeftOut, ScoreFigures, WordFigures
 from ..judged import JudgeFacts
-from .layout import Field, field_list, heading, line, styled
+from .layout import Field, field_list, heading, line, styled, whole
 
 __all__ = ["render_calibration"]
 
@@ -30,7 +30,8 @@ def render_calibration(
     unsupported = figures.n - figures.supported
     rows = f"{figures.n} rows, {figures.supported} labelled supported, {unsupported} unsupported"
     return Group(
-        heading(f"{check} on {name}: {rows}"),
+        whole(f"{check} on {name}", "bold"),
+        heading(rows),
         *(_judge(judge) if judge else ()),
         Text(),
         _confusion(figures.words, figures.scores),

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
+from rich.table import Column, Table
 from rich.text import Text
 
-from ..diff import COUNTS_ONLY, GRAVITY, AttemptDiff, Change, Kind, Pair, RunDiff, Tally, TurnCounts, TurnDiff
-from .layout import Field, field_list, heading, line, section, styled
+from ..diff import (
+    COUNTS_ONLY,
+    GRAVITY,
+    AttemptDiff,
+    Change,
+    Kind,
+    Pair,
+    RunDiff,
+    ScenarioCounts,
+    Tally,
+    TurnCounts,
+    TurnDiff,
+)
+from .layout import Field, field_list, heading, line, section, styled, whole
 from .words import LEGEND, mark_words
 
 __all__ = ["render_attempt_diff", "render_run_diff"]
@@ -21,6 +35,15 @@ _NAMES: Mapping[Kind, str] = {
     "changed": "changed",
     "churn": "churn",
 }
+_HEADS: Mapping[Kind, str] = {
+    "regression": "regres-\nsion",
+    "lost_sight": "lost\nsight",
+    "regained_sight": "regained\nsight",
+    "improvement": "improve-\nment",
+    "changed": "changed",
+    "churn": "churn",
+}
+"""In the order of ``GRAVITY``, broken so that a table of them fits 80 columns beside a name."""
 _SAID_OF_EACH: Collection[Kind] = frozenset({"regression", "lost_sight", "regained_sight", "improvement"})
 """Kinds that are printed with each change; of the others the heading says enough."""
 
@@ -37,13 +60,32 @@ def render_attempt_diff(diff: AttemptDiff, *, only: Collection[Kind] = ()) -> Re
 
 
 def render_run_diff(diff: RunDiff, *, only: Collection[Kind] = ()) -> RenderableType:
-    """Return *diff* as a page; only turns of the kinds in *only*, if any are given. The summary is always of all."""
+    """Return *diff* as a page; only turns of the kinds in *only*, if any are given. Summary and table are of all."""
     parts = [*_head(str(diff.a), str(diff.b), diff.summary, diff.problems), line(COUNTS_ONLY)]
+    if diff.turns:
+        parts.extend([Text(), _overview(diff.scenarios)])
     for kind in _kinds(only):
         parts.extend(_run_section(kind, [turn for turn in diff.turns if turn.kind == kind]))
     if not only:
         parts.extend(_rest("unchanged", (f"{turn.scenario} {turn.number}" for turn in diff.turns if turn.kind is None)))
     return Group(*parts)
+
+
+def _overview(scenarios: Collection[ScenarioCounts]) -> Table:
+    """Return how many turns of each scenario came to what, zeros left blank."""
+    heads = (Column(head, overflow="fold", justify="right") for head in ("turns", *_HEADS.values(), "un-\nchanged"))
+    table = Table(
+        Column("scenario", overflow="fold"),
+        *heads,
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+        show_edge=False,
+    )
+    for row in scenarios:
+        counts = (styled(str(row.kinds[kind] or ""), kind) for kind in _HEADS)
+        table.add_row(line(row.scenario), line(str(row.turns)), *counts, line(str(row.unchanged or "")))
+    return table
 
 
 def _kinds(only: Collection[Kind]) -> Iterator[Kind]:
@@ -53,8 +95,8 @@ def _kinds(only: Collection[Kind]) -> Iterator[Kind]:
 
 def _head(a: str, b: str, summary: str, problems: Iterable[str]) -> Iterator[RenderableType]:
     yield heading(summary)
-    yield line(f"A  {a}")
-    yield line(f"B  {b}")
+    yield whole(f"A  {a}")
+    yield whole(f"B  {b}")
     yield line(LEGEND)
     for problem in problems:
         yield styled(f"problem: {problem}", "unknown")

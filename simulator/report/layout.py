@@ -8,9 +8,9 @@ from rich.rule import Rule
 from rich.table import Column, Table
 from rich.text import Text
 
-from .visible import visible
+from ..visible import visible
 
-__all__ = ["Field", "field_list", "heading", "line", "section", "styled"]
+__all__ = ["Field", "field_list", "heading", "line", "section", "styled", "whole"]
 
 Field = tuple[str, Text]
 """A label and what it labels."""
@@ -43,6 +43,11 @@ _STYLES: Mapping[str, str] = {
 def line(text: str, style: str = "") -> Text:
     """Return *text* as it stands: nothing in it is taken for markup, everything is visible."""
     return Text(visible(text), style=style)
+
+
+def whole(text: str, style: str = "") -> Text:
+    """Return *text*, a path, a command or a name, as a line that is never broken: it is there to be copied."""
+    return Text(visible(text), style=style, no_wrap=True, overflow="ignore")
 
 
 def styled(text: str, word: str) -> Text:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group as Parts
@@ -12,8 +11,10 @@ from rich.console import RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from ..diff import plural
+from ..outcome import DecisionWord
 from ..score import Group, Kind, Measure, Rate, Score, ScoredTurn
-from .layout import Field, field_list, heading, line, styled
+from .layout import Field, field_list, heading, line, styled, whole
 
 __all__ = ["render_score"]
 
@@ -45,15 +46,15 @@ _WORDS: Mapping[str, int] = {"application\ndecision": 11, "human\njudgement": 9}
 """Columns by their width."""
 
 
-def render_score(score: Score) -> RenderableType:
-    """Return *score* as a page."""
+def render_score(score: Score, *, most: int | None = None) -> RenderableType:
+    """Return *score* as a page: counts, then what failed of each kind and the answers, *most* at most; None: all."""
     return Parts(
         _rates([group for group in score.groups if group.turns or group.kind != "unlabelled"]),
         line(_NOTE),
-        *_list("verbatim quotes that do not carry the answer", score.not_carried),
-        *_list("quotes that stand in no admitted passage", score.not_verbatim),
-        *_list("replies out of format", score.out_of_format),
-        *_answers(score.turns),
+        *_list("verbatim quotes that do not carry the answer", score.not_carried, most),
+        *_list("quotes that stand in no admitted passage", score.not_verbatim, most),
+        *_list("replies out of format", score.out_of_format, most),
+        *_answers(score.questions, most),
     )
 
 
@@ -63,15 +64,16 @@ def _rates(groups: Sequence[Group]) -> Table:
     table.add_row(line("document turns"), *(line(str(group.turns)) for group in groups))
     table.add_row(line("model replies"), *(line(str(group.replies)) for group in groups))
     table.add_row(line("abstained without a call"), *(line(str(group.abstained)) for group in groups))
-    table.add_row(line("application decisions"), *(line(_decisions(group)) for group in groups))
+    table.add_row(line("application decisions"), *(line(_counted(group.decisions, "none")) for group in groups))
+    table.add_row(line("human judgements"), *(line(_counted(group.judgements, _NOT_JUDGED)) for group in groups))
     table.add_section()
     for measure, name in _MEASURES.items():
         table.add_row(line(name), *(line(_rate(group.rates[measure])) for group in groups))
     return table
 
 
-def _decisions(group: Group) -> str:
-    return "\n".join(f"{number} {word}" for word, number in group.decisions.items() if number) or "none"
+def _counted(words: Mapping[DecisionWord, int] | Mapping[str, int], otherwise: str) -> str:
+    return "\n".join(f"{number} {word}" for word, number in words.items() if number) or otherwise
 
 
 def _rate(rate: Rate) -> str:
@@ -88,16 +90,23 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}"
 
 
-def _list(title: str, turns: Sequence[ScoredTurn]) -> Iterator[RenderableType]:
+def _list(title: str, turns: Sequence[ScoredTurn], most: int | None) -> Iterator[RenderableType]:
     yield Text()
-    yield heading(f"{title}: {len(turns) or 'none'}")
-    for turn in turns:
+    yield heading(f"{title}: {len(turns) or 'none'}{_bounded(len(turns), most, 'the worst')}")
+    for turn in turns[:most]:
         yield Text()
+        yield whole(f"{turn.scenario}#{turn.attempt}, turn {turn.turn}")
         yield field_list(_fields(turn))
 
 
+def _bounded(number: int, most: int | None, which: str) -> str:
+    """Return what a heading adds where not all are listed."""
+    if most is None or number <= most:
+        return ""
+    return "; not listed, --all lists them" if most == 0 else f"; {which} {most} of them, --all lists the others too"
+
+
 def _fields(turn: ScoredTurn) -> Iterator[Field]:
-    yield "where", line(f"{turn.scenario}#{turn.attempt}, turn {turn.turn}")
     yield "customer", line(turn.question)
     yield "model reply", line(turn.reply or "none")
     if turn.quote is not None:
@@ -108,19 +117,22 @@ def _fields(turn: ScoredTurn) -> Iterator[Field]:
     if turn.format_problem:
         yield "out of format", styled(turn.format_problem, "broken")
     yield "application decision", _decision(turn)
+    yield "human judgement", line(turn.judgement or _NOT_JUDGED)
 
 
 def _decision(turn: ScoredTurn) -> Text:
     return line("none") if turn.decision is None else styled(turn.decision.word, turn.decision.word)
 
 
-def _answers(turns: Sequence[ScoredTurn]) -> Iterator[RenderableType]:
+def _answers(questions: Sequence[Sequence[ScoredTurn]], most: int | None) -> Iterator[RenderableType]:
     yield Text()
-    yield heading("answers side by side" if turns else "answers side by side: none")
-    for question, asked in groupby(turns, key=lambda turn: turn.question):
+    bounded = _bounded(len(questions), most, "where the most replies miss the expectation,")
+    number = plural(len(questions), "question") if questions else "none"
+    yield heading(f"answers side by side: {number}{bounded}")
+    for asked in questions[:most]:
         yield Text()
-        yield line(question)
-        yield _side_by_side(list(asked))
+        yield line(asked[0].question)
+        yield _side_by_side(asked)
 
 
 def _side_by_side(turns: Sequence[ScoredTurn]) -> Table:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rich.text import Text
 
 from ..diff import Piece, TextDiff
-from .visible import visible
+from ..visible import visible
 
 __all__ = ["LEGEND", "mark_words"]
 
